@@ -1,0 +1,5 @@
+//! Configuration: found, read, checked, and turned into plain data.
+
+mod settings;
+
+pub use settings::*;

@@ -1,0 +1,19 @@
+//! Plain data that every part of the host speaks: tools, contents, grants, outcomes.
+//! Depends on nothing else in the crate and does no work beyond its own shape.
+
+mod call;
+mod content;
+mod grants;
+mod outcome;
+mod tool;
+mod units;
+
+pub use call::{CallOptions, Event, EventSink, LogLevel, Progress};
+pub use content::{Content, EmbeddedResource, Media, ResourceBody, ToolOutput};
+pub use grants::{Access, Capability, FolderGrant, Grants, HostPattern, HostPatternError, Request};
+pub use outcome::{
+    ArgumentFault, CallReport, Captured, Denial, LimitKind, Outcome, OutcomeKind, ToolError,
+    ToolErrorKind, Trap, TrapKind,
+};
+pub use tool::{Hints, ToolSpec};
+pub use units::format_bytes;
