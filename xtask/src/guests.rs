@@ -10,7 +10,6 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::command;
-use crate::wasm_target::TARGET;
 use crate::workspace::{Metadata, Package, Workspace};
 
 /// The package whose examples are the guests.
@@ -60,8 +59,8 @@ pub enum Others {
 pub fn build_plugins(workspace: &Workspace, into: &Path, others: Others) -> Result<Vec<String>> {
     let metadata = workspace.members()?;
     let members = plugins_of(&metadata, &workspace.root)?;
-    let mut build = workspace.cargo("build");
-    build.args(["--profile", "skill", "--target", TARGET]);
+    let mut build = workspace.cargo_for_modules("build");
+    build.args(["--profile", "skill"]);
     for package in members.values() {
         build.args(["--package", &package.name]);
     }
@@ -89,16 +88,8 @@ fn build_guests(workspace: &Workspace, into: &Path) -> Result<()> {
     if metadata.package(GUESTS).is_none() {
         bail!("the workspace has no package `{GUESTS}`, whose examples are the tests' guests");
     }
-    let mut build = workspace.cargo("build");
-    build.args([
-        "--profile",
-        "skill",
-        "--target",
-        TARGET,
-        "--package",
-        GUESTS,
-        "--examples",
-    ]);
+    let mut build = workspace.cargo_for_modules("build");
+    build.args(["--profile", "skill", "--package", GUESTS, "--examples"]);
     let modules = modules_built(&mut build)?;
     lay(
         &modules

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 use crate::command;
+use crate::wasm_target::TARGET;
 
 /// The workspace that this program was started in.
 pub struct Workspace {
@@ -75,6 +76,18 @@ impl Workspace {
         if let Some(dir) = &self.target_dir {
             command.env("CARGO_TARGET_DIR", dir);
         }
+        command
+    }
+
+    /// A cargo command that compiles modules.
+    pub fn cargo_for_modules(&self, subcommand: &str) -> Command {
+        let mut command = self.cargo(subcommand);
+        command.args(["--target", TARGET]);
+        // Flags for the programs of this machine do not suit a module; those for the target
+        // have a variable of their own.
+        command
+            .env_remove("RUSTFLAGS")
+            .env_remove("CARGO_ENCODED_RUSTFLAGS");
         command
     }
 

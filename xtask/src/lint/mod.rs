@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use crate::command;
 use crate::guests::{self, GUESTS};
 use crate::steps::Steps;
-use crate::wasm_target::{self, TARGET};
+use crate::wasm_target;
 use crate::workspace::Workspace;
 
 /// `cargo xtask lint`
@@ -109,8 +109,8 @@ fn clippy_wasm(workspace: &Workspace, steps: &mut Steps) {
         if members.package(GUESTS).is_none() {
             bail!("the workspace has no package `{GUESTS}`");
         }
-        let mut clippy = workspace.cargo("clippy");
-        clippy.args(["--target", TARGET, "--package", GUESTS]);
+        let mut clippy = workspace.cargo_for_modules("clippy");
+        clippy.args(["--package", GUESTS]);
         for package in guests::plugins_of(&members, &workspace.root)?.values() {
             clippy.args(["--package", &package.name]);
         }

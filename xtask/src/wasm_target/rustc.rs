@@ -51,6 +51,7 @@ impl Rustc {
 
     fn probe(&self, emit: &str, flags: &[OsString]) -> Result<()> {
         let work = tempfile::tempdir().context("could not make a temporary folder")?;
+        let of_environment = std::env::var(FLAGS_VARIABLE).unwrap_or_default();
         std::fs::write(work.path().join("probe.rs"), PROBE)?;
         for kind in ["bin", "cdylib"] {
             let mut rustc = Command::new(&self.program);
@@ -65,7 +66,7 @@ impl Rustc {
                     emit,
                     "probe.rs",
                 ])
-                .args(flags_of_environment(|name| std::env::var(name).ok()))
+                .args(of_environment.split_whitespace())
                 .args(flags);
             command::quietly(&mut rustc)?;
         }
@@ -84,31 +85,11 @@ pub fn sysroot_flag(sysroot: &Path) -> OsString {
 /// The line that makes cargo do so for the target.
 pub fn line_for(sysroot: &Path) -> String {
     let flag = sysroot_flag(sysroot);
-    format!(
-        "CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS='{}'",
-        flag.to_string_lossy()
-    )
+    format!("{FLAGS_VARIABLE}='{}'", flag.to_string_lossy())
 }
 
-/// The flags that cargo takes from the environment, in its order of precedence.
-fn flags_of_environment(variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
-    if let Some(encoded) = variable("CARGO_ENCODED_RUSTFLAGS") {
-        return encoded
-            .split('\u{1f}')
-            .filter(|flag| !flag.is_empty())
-            .map(str::to_owned)
-            .collect();
-    }
-    [
-        "RUSTFLAGS",
-        "CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS",
-        "CARGO_BUILD_RUSTFLAGS",
-    ]
-    .into_iter()
-    .find_map(variable)
-    .map(|flags| flags.split_whitespace().map(str::to_owned).collect())
-    .unwrap_or_default()
-}
+/// The variable whose flags cargo uses for the target, and for it only.
+const FLAGS_VARIABLE: &str = "CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS";
 
 /// `1.95.0` of `rustc 1.95.0 (59807616e 2026-04-14)`.
 fn version_of(said: &str) -> Result<&str> {
@@ -137,21 +118,6 @@ mod tests {
         );
         assert!(version_of("").is_err());
         assert!(version_of("clippy 0.1").is_err());
-    }
-
-    #[test]
-    fn flags_come_from_the_variable_that_cargo_prefers() {
-        let both = |name: &str| match name {
-            "RUSTFLAGS" => Some("-Cdebuginfo=0  -L /a".to_owned()),
-            "CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS" => Some("-L/b".to_owned()),
-            _ => None,
-        };
-        assert_eq!(flags_of_environment(both), ["-Cdebuginfo=0", "-L", "/a"]);
-        let encoded = |name: &str| {
-            (name == "CARGO_ENCODED_RUSTFLAGS").then(|| "-L\u{1f}/with space".to_owned())
-        };
-        assert_eq!(flags_of_environment(encoded), ["-L", "/with space"]);
-        assert!(flags_of_environment(|_| None).is_empty());
     }
 
     #[test]
