@@ -89,7 +89,12 @@ pub fn exists(program: &str) -> bool {
 
 /// The command as one could type it.
 pub fn line_of(command: &Command) -> String {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let mut program = command.get_program();
+    if program == crate::workspace::cargo_program() {
+        // Cargo names itself by its place in the toolchain; nobody types that.
+        program = OsStr::new("cargo");
+    }
+    let words = std::iter::once(program).chain(command.get_args());
     words.map(quoted).collect::<Vec<_>>().join(" ")
 }
 
