@@ -12,7 +12,7 @@ use wasmtime::component::Component;
 
 use super::abi::{self, Abi, Prepared, Recognised};
 use super::access::Access;
-use super::compile_cache::{CompileCache, Key};
+use super::compile_cache::{CacheKey, CompileCache};
 use super::engine::Engine;
 use super::fault::ModuleFault;
 use super::imports::OFFERED;
@@ -177,8 +177,8 @@ impl Loader {
         Ok(component)
     }
 
-    fn key(&self, digest: [u8; 32]) -> Key {
-        Key::new(digest, self.engine.fingerprint(), "component")
+    fn key(&self, digest: [u8; 32]) -> CacheKey {
+        CacheKey { module: digest, engine: self.engine.fingerprint(), kind: "component" }
     }
 }
 

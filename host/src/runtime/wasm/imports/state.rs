@@ -1,7 +1,7 @@
 //! `prx:skill/state`: the entry's own store, off the async workers.
 
 use crate::model::Capability;
-use crate::runtime::wasm::abi::skill::bindings::state::{Error, Host, Usage};
+use crate::runtime::wasm::abi::skill::bindings::state::{Error, Host, StoreUsage};
 use crate::runtime::wasm::call_state::CallState;
 use crate::runtime::wasm::state::{Namespace, StateError};
 
@@ -24,8 +24,9 @@ impl CallState {
 impl From<StateError> for Error {
     fn from(error: StateError) -> Self {
         match error {
+            StateError::Denied => Self::Denied,
             StateError::InvalidKey => Self::InvalidKey,
-            StateError::QuotaExceeded { missing } => Self::QuotaExceeded(missing),
+            StateError::QuotaExceeded(missing) => Self::QuotaExceeded(missing),
             StateError::NotANumber => Self::NotANumber,
             StateError::Unavailable(reason) => Self::Unavailable(reason),
         }
@@ -34,7 +35,7 @@ impl From<StateError> for Error {
 
 impl Host for CallState {
     async fn get(&mut self, key: String) -> wasmtime::Result<Result<Option<Vec<u8>>, Error>> {
-        self.with_store(move |store, _| store.get(&key)).await
+        self.with_store(move |store, quota| store.get(&key, quota)).await
     }
 
     async fn set(&mut self, key: String, value: Vec<u8>) -> wasmtime::Result<Result<(), Error>> {
@@ -42,7 +43,7 @@ impl Host for CallState {
     }
 
     async fn delete(&mut self, key: String) -> wasmtime::Result<Result<bool, Error>> {
-        self.with_store(move |store, _| store.delete(&key)).await
+        self.with_store(move |store, quota| store.delete(&key, quota)).await
     }
 
     async fn increment(
@@ -71,11 +72,11 @@ impl Host for CallState {
         after: Option<String>,
         limit: u32,
     ) -> wasmtime::Result<Result<Vec<String>, Error>> {
-        self.with_store(move |store, _| store.keys(&prefix, after.as_deref(), limit)).await
+        self.with_store(move |store, quota| store.keys(&prefix, after.as_deref(), limit, quota)).await
     }
 
-    async fn usage(&mut self) -> wasmtime::Result<Result<Usage, Error>> {
-        self.with_store(|store, quota| store.usage(quota).map(|usage| Usage {
+    async fn usage(&mut self) -> wasmtime::Result<Result<StoreUsage, Error>> {
+        self.with_store(|store, quota| store.usage(quota).map(|usage| StoreUsage {
             used: usage.used,
             quota: usage.quota,
         }))
