@@ -84,3 +84,48 @@ impl Seal {
 pub(super) fn is_same(left: [u8; 32], right: [u8; 32]) -> bool {
     blake3::Hash::from(left) == blake3::Hash::from(right)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BINDING: [u8; 32] = [1; 32];
+    const OTHER: [u8; 32] = [2; 32];
+
+    fn sample() -> Descriptor {
+        Descriptor {
+            code_length: 4,
+            code_mac: [3; 32],
+            payload: b"payload".to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_descriptor_opens_with_its_secret_and_key_and_with_no_other() {
+        let seal = Seal::new(&[9; 32]);
+        let file = seal.seal(&BINDING, &sample());
+        assert_eq!(seal.unseal(&BINDING, &file), Some(sample()));
+        assert_eq!(seal.unseal(&OTHER, &file), None);
+        assert_eq!(Seal::new(&[8; 32]).unseal(&BINDING, &file), None);
+    }
+
+    #[test]
+    fn the_same_code_has_another_mac_under_another_key_and_secret() {
+        let seal = Seal::new(&[9; 32]);
+        let mac = |seal: &Seal, binding| seal.code_mac(binding, &b"code"[..]).unwrap();
+        let own = mac(&seal, &BINDING);
+        assert!(is_same(own, mac(&seal, &BINDING)));
+        assert!(!is_same(own, mac(&seal, &OTHER)));
+        assert!(!is_same(own, mac(&Seal::new(&[8; 32]), &BINDING)));
+    }
+
+    #[test]
+    fn sealed_bytes_of_another_format_are_refused() {
+        let seal = Seal::new(&[9; 32]);
+        for content in [&b""[..], b"prxcch01", &[7; 48], b"prxcch02\0\0\0\0\0\0\0\0"] {
+            let mut file = content.to_vec();
+            file.extend_from_slice(seal.descriptor_mac(&BINDING, content).as_bytes());
+            assert_eq!(seal.unseal(&BINDING, &file), None);
+        }
+    }
+}
