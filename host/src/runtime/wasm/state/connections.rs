@@ -8,6 +8,7 @@ use rusqlite::Connection;
 
 use super::database;
 use super::error::{Fault, StateError};
+use super::queue::Queue;
 
 /// Idle connections that are kept; more callers at once open more and close them again.
 const MAX_IDLE: usize = 2;
@@ -15,9 +16,12 @@ const MAX_IDLE: usize = 2;
 /// Device and inode of the file under a path.
 type FileIdentity = (u64, u64);
 
+/// A connection, used by one caller at a time.
 #[derive(Debug)]
-struct Idle {
-    connection: Connection,
+pub(super) struct Open {
+    pub(super) connection: Connection,
+    /// Where it waits before it writes.
+    pub(super) queue: Queue,
     file: Option<FileIdentity>,
 }
 
@@ -25,7 +29,7 @@ struct Idle {
 #[derive(Debug)]
 pub(super) struct Connections {
     path: PathBuf,
-    idle: Mutex<Vec<Idle>>,
+    idle: Mutex<Vec<Open>>,
 }
 
 impl Connections {
@@ -48,17 +52,17 @@ impl Connections {
     /// ends with it, and an unfinished transaction is rolled back.
     pub(super) fn with<T>(
         &self,
-        work: impl FnOnce(&mut Connection) -> Result<T, Fault>,
+        work: impl FnOnce(&mut Open) -> Result<T, Fault>,
     ) -> Result<T, StateError> {
         let mut taken = self.take()?;
-        let result = work(&mut taken.connection);
+        let result = work(&mut taken);
         if !matches!(result, Err(Fault::Database(_))) {
             self.put_back(taken);
         }
         result.map_err(|fault| fault.into_error(&self.path))
     }
 
-    fn take(&self) -> Result<Idle, StateError> {
+    fn take(&self) -> Result<Open, StateError> {
         let file = file_identity(&self.path);
         while let Some(idle) = self.pop() {
             // Someone removed or replaced the file: what is written through a connection
@@ -68,20 +72,22 @@ impl Connections {
             }
         }
         let connection = database::open(&self.path)?;
-        Ok(Idle {
+        let queue = Queue::beside(&self.path);
+        Ok(Open {
             connection,
+            queue,
             file: file_identity(&self.path),
         })
     }
 
-    fn pop(&self) -> Option<Idle> {
+    fn pop(&self) -> Option<Open> {
         self.idle
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pop()
     }
 
-    fn put_back(&self, returned: Idle) {
+    fn put_back(&self, returned: Open) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let surplus = if idle.len() < MAX_IDLE {
             idle.push(returned);

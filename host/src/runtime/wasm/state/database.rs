@@ -13,9 +13,9 @@ use super::error::{Fault, StateError};
 /// How long an operation waits for other processes before it gives up.
 pub(super) const BUSY_LIMIT: Duration = Duration::from_secs(5);
 
-/// Pause between two looks at a lock. `SQLite`'s own handler waits up to 100 ms, and then
-/// hardly ever meets the short gap between two writes of a busy process.
-const BUSY_PAUSE: Duration = Duration::from_millis(1);
+/// Pause between two looks at a lock. `SQLite`'s own handler waits up to 100 ms, which is
+/// a hundred times as long as most writes take.
+const BUSY_PAUSE: Duration = Duration::from_micros(200);
 
 /// The format of this host's files, kept in `user_version`.
 const FORMAT: i32 = 1;

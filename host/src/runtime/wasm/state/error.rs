@@ -45,6 +45,8 @@ impl StateError {
 pub(super) enum Fault {
     /// The database failed.
     Database(rusqlite::Error),
+    /// Other writers did not let go in time.
+    Busy,
     /// The operation was refused by our own rules; the connection is sound.
     Refused(StateError),
 }
@@ -75,9 +77,17 @@ impl Fault {
     pub(super) fn into_error(self, path: &Path) -> StateError {
         match self {
             Self::Refused(error) => error,
+            Self::Busy => StateError::unavailable(path, busy()),
             Self::Database(error) => StateError::unavailable(path, reason(&error)),
         }
     }
+}
+
+fn busy() -> String {
+    format!(
+        "others kept it locked for {} s; call again",
+        BUSY_LIMIT.as_secs()
+    )
 }
 
 fn reason(error: &rusqlite::Error) -> String {
@@ -87,10 +97,7 @@ fn reason(error: &rusqlite::Error) -> String {
     match code {
         ErrorCode::DatabaseBusy
         | ErrorCode::DatabaseLocked
-        | ErrorCode::FileLockingProtocolFailed => format!(
-            "another process kept it locked for {} s; call again",
-            BUSY_LIMIT.as_secs()
-        ),
+        | ErrorCode::FileLockingProtocolFailed => busy(),
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => format!(
             "the file is damaged ({error}) and was left as it is; put back a good copy, \
              or move the file away to start with empty state"

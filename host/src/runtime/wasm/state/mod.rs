@@ -6,7 +6,7 @@
 //!
 //! * **One file per namespace.** A flood of writes of one skill never waits for, or
 //!   holds up, another skill, and a skill's state is removed by removing its file
-//!   (with its `-wal` and `-shm` neighbours, best while no host uses it).
+//!   (with its `-wal`, `-shm` and `-queue` neighbours, best while no host uses it).
 //! * **Several processes** use a file at once: every MCP client over stdio starts a
 //!   host of its own. `SQLite`'s locks order them. Writes begin with `BEGIN IMMEDIATE`,
 //!   so that a read-modify-write is one step and no lock is upgraded halfway.
@@ -22,6 +22,7 @@ mod database;
 mod error;
 mod file_name;
 mod namespace;
+mod queue;
 mod rows;
 mod store;
 #[cfg(test)]

@@ -50,7 +50,7 @@ impl Namespace {
     pub fn get(&self, key: &str, quota: u64) -> Result<Option<Vec<u8>>, StateError> {
         check(Some(key), quota)?;
         self.connections
-            .with(|connection| Ok(rows::value(connection, key)?))
+            .with(|open| Ok(rows::value(&open.connection, key)?))
     }
 
     /// Sets the value of a key, whether it existed or not.
@@ -114,7 +114,7 @@ impl Namespace {
         check(None, quota)?;
         let limit = limit.min(MAX_KEYS_LISTED);
         self.connections
-            .with(|connection| Ok(rows::keys(connection, prefix, after, limit)?))
+            .with(|open| Ok(rows::keys(&open.connection, prefix, after, limit)?))
     }
 
     /// How full the store is.
@@ -122,7 +122,7 @@ impl Namespace {
         check(None, quota)?;
         let used = self
             .connections
-            .with(|connection| Ok(rows::used(connection)?))?;
+            .with(|open| Ok(rows::used(&open.connection)?))?;
         Ok(Usage { used, quota })
     }
 
@@ -131,9 +131,11 @@ impl Namespace {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
     ) -> Result<T, StateError> {
-        self.connections.with(|connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        self.connections.with(|open| {
+            let turn = open.queue.wait()?;
+            let begin = TransactionBehavior::Immediate;
+            let transaction = open.connection.transaction_with_behavior(begin)?;
+            drop(turn);
             // An error drops the transaction, which rolls it back.
             let answer = work(&transaction)?;
             transaction.commit()?;

@@ -158,7 +158,7 @@ fn a_write_lock_that_is_never_given_back_ends_in_an_error_and_reading_goes_on() 
     let Err(StateError::Unavailable(text)) = state.increment("n", 1, AMPLE) else {
         panic!("the lock was not respected");
     };
-    assert!(text.contains("another process kept it locked"), "{text}");
+    assert!(text.contains("others kept it locked"), "{text}");
     drop(lock);
     assert_eq!(state.increment("n", 1, AMPLE), Ok(1));
 }
@@ -169,9 +169,9 @@ fn a_failed_write_leaves_the_store_as_it_was() {
     state.set("k", b"v", AMPLE).unwrap();
     state
         .connections()
-        .with(|connection| {
+        .with(|open| {
             // A full disk, as far as this connection can tell.
-            connection.pragma_update(None, "max_page_count", 1)?;
+            open.connection.pragma_update(None, "max_page_count", 1)?;
             Ok(())
         })
         .unwrap();

@@ -73,8 +73,8 @@ fn folder_and_files_belong_to_this_user_alone() {
         .collect();
     assert_eq!(
         files.len(),
-        3,
-        "database, log and index were expected: {files:?}"
+        4,
+        "database, log, index and queue were expected: {files:?}"
     );
     for file in files {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
@@ -87,8 +87,10 @@ fn every_commit_is_synced_in_wal_mode() {
     state.set("k", b"v", AMPLE).unwrap();
     let setting = |name: &str| {
         let query = format!("PRAGMA {name}");
-        state.connections().with(|connection| {
-            Ok(connection.query_row(&query, [], |row| row.get::<_, rusqlite::types::Value>(0))?)
+        state.connections().with(|open| {
+            Ok(open
+                .connection
+                .query_row(&query, [], |row| row.get::<_, rusqlite::types::Value>(0))?)
         })
     };
     assert_eq!(
