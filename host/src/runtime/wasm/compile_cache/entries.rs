@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::eviction;
+use super::eviction::{self, Room};
 use super::folder::{Found, PrivateFolder};
 use super::key::{CacheKey, code_name, descriptor_name};
 use super::seal::{Descriptor, Seal, is_same};
@@ -25,7 +25,7 @@ const TOUCH_INTERVAL: Duration = Duration::from_hours(1);
 pub(super) struct Entries {
     folder: PrivateFolder,
     seal: Seal,
-    max_bytes: u64,
+    room: Room,
     counters: Counters,
 }
 
@@ -54,7 +54,7 @@ impl Entries {
         Ok(Self {
             folder,
             seal,
-            max_bytes,
+            room: Room::new(max_bytes),
             counters: Counters::default(),
         })
     }
@@ -181,22 +181,27 @@ impl Entries {
             payload: payload.to_vec(),
         };
         let sealed = self.seal.seal(&binding, &descriptor);
-        let sealed_length = sealed.len() as u64;
-        if sealed_length > MAX_DESCRIPTOR_BYTES
-            || descriptor.code_length.saturating_add(sealed_length) > self.max_bytes
-        {
+        let bytes = descriptor.code_length.saturating_add(sealed.len() as u64);
+        if sealed.len() as u64 > MAX_DESCRIPTOR_BYTES || bytes > self.room.max_bytes() {
             return Ok(false);
         }
-        let (descriptor_name, code_name) = (
-            descriptor_name(&stem),
-            code_name(&stem, &descriptor.code_mac),
-        );
-        self.replace(&code_name, code)?;
-        self.replace(&descriptor_name, &sealed)?;
-        eviction::remove_stem(&self.folder, &stem, &[&descriptor_name, &code_name])?;
+        let superseded = match self.read_descriptor(key) {
+            Ok(old) if old.code_mac != descriptor.code_mac => Some(old.code_mac),
+            Ok(_) | Err(Miss::Absent) => None,
+            // What cannot be read cannot say which code was its own.
+            Err(Miss::Rejected(_) | Miss::Unreadable(_)) => {
+                eviction::remove_stem(&self.folder, &stem)?;
+                None
+            }
+        };
+        self.replace(&code_name(&stem, &descriptor.code_mac), code)?;
+        self.replace(&descriptor_name(&stem), &sealed)?;
+        if let Some(old) = superseded {
+            self.folder.remove(&code_name(&stem, &old))?;
+        }
         add(
             &self.counters.evicted,
-            eviction::make_room(&self.folder, self.max_bytes, &stem)?,
+            self.room.keep(&self.folder, bytes, &stem)?,
         );
         Ok(true)
     }
@@ -214,7 +219,7 @@ impl Entries {
     }
 
     pub(super) fn remove(&self, key: &CacheKey) {
-        if let Err(error) = eviction::remove_stem(&self.folder, &key.stem(), &[]) {
+        if let Err(error) = eviction::remove_stem(&self.folder, &key.stem()) {
             tracing::debug!(entry = %key.stem(), %error, "an entry of the compile cache stays");
         }
     }

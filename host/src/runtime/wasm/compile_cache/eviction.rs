@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use super::folder::PrivateFolder;
@@ -25,16 +26,56 @@ impl Entry {
     }
 }
 
-/// Removes entries until all together have at most `max_bytes`. Answers how many went.
-pub(super) fn make_room(
-    folder: &PrivateFolder,
+/// The limit of a cache, and how much may be stored before it must be looked at again.
+///
+/// A look at every store would make filling a cache with a thousand modules quadratic.
+#[derive(Debug)]
+pub(super) struct Room {
     max_bytes: u64,
-    just_stored: &str,
-) -> io::Result<u64> {
+    allowance: AtomicU64,
+}
+
+impl Room {
+    pub(super) fn new(max_bytes: u64) -> Self {
+        Self {
+            max_bytes,
+            allowance: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn max_bytes(&self) -> u64 {
+        self.max_bytes
+    }
+
+    /// To be called after `bytes` were stored under `stem`. Answers how many entries went.
+    pub(super) fn keep(&self, folder: &PrivateFolder, bytes: u64, stem: &str) -> io::Result<u64> {
+        let spend = |left: u64| left.checked_sub(bytes);
+        if self
+            .allowance
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend)
+            .is_ok()
+        {
+            return Ok(0);
+        }
+        let (total, evicted) = make_room(folder, self.max_bytes, stem)?;
+        // Other processes store too and tell nobody, so each uses a part of what is free.
+        let allowance = self
+            .max_bytes
+            .saturating_sub(total)
+            .min(self.max_bytes / 16);
+        self.allowance.store(allowance, Ordering::Relaxed);
+        Ok(evicted)
+    }
+}
+
+/// Removes entries until all together have at most `max_bytes`. Answers how many bytes
+/// are left and how many entries went.
+fn make_room(folder: &PrivateFolder, max_bytes: u64, just_stored: &str) -> io::Result<(u64, u64)> {
     let entries = scan(folder)?;
     let mut total: u64 = entries.values().map(|entry| entry.bytes).sum();
+    let mut evicted = 0;
     if total <= max_bytes {
-        return Ok(0);
+        return Ok((total, evicted));
     }
     let mut candidates: Vec<_> = entries
         .iter()
@@ -42,7 +83,6 @@ pub(super) fn make_room(
         .map(|(_, entry)| entry)
         .collect();
     candidates.sort_by_key(|entry| entry.last_used());
-    let mut evicted = 0;
     for entry in candidates {
         if total <= max_bytes {
             break;
@@ -53,19 +93,17 @@ pub(super) fn make_room(
         total -= entry.bytes;
         evicted += 1;
     }
-    Ok(evicted)
+    Ok((total, evicted))
 }
 
-/// Removes the files of one stem, except `keep`. Answers whether there were any.
-pub(super) fn remove_stem(folder: &PrivateFolder, stem: &str, keep: &[&str]) -> io::Result<bool> {
-    let mut removed = false;
+/// Removes all files of one stem.
+pub(super) fn remove_stem(folder: &PrivateFolder, stem: &str) -> io::Result<()> {
     for name in folder.names()? {
-        let is_of_stem = parse_name(&name).is_some_and(|(found, _)| found == stem);
-        if is_of_stem && !keep.contains(&name.as_str()) {
-            removed |= folder.remove(&name)?;
+        if parse_name(&name).is_some_and(|(found, _)| found == stem) {
+            folder.remove(&name)?;
         }
     }
-    Ok(removed)
+    Ok(())
 }
 
 fn scan(folder: &PrivateFolder) -> io::Result<HashMap<String, Entry>> {

@@ -161,3 +161,23 @@ fn a_smaller_limit_holds_from_the_next_store_on() {
     CompileCache::open(folder.path(), AMPLE).store(&key(6), PAYLOAD, CODE);
     assert_eq!(present(folder.path()), [4, 5, 6]);
 }
+
+#[test]
+fn the_limit_holds_after_every_store_although_the_folder_is_not_always_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let limit = 40_000;
+    let cache = CompileCache::open(folder.path(), limit);
+    for number in 0..100 {
+        cache.store(&key(number), PAYLOAD, CODE);
+        let total: u64 = files(folder.path())
+            .iter()
+            .map(|file| file.metadata().unwrap().len())
+            .sum();
+        assert!(total <= limit, "{total} bytes after {number}");
+        assert!(
+            total >= limit.min(1000 * u64::from(number)),
+            "{total} bytes after {number}"
+        );
+    }
+    assert_eq!(cache.statistics().evicted, 60);
+}
