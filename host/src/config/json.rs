@@ -46,7 +46,9 @@ impl Entry<'_> {
 
     fn not_json(&self, why: &str) -> Option<Value> {
         self.report(
-            Fault::error(format!("`{}` can not be written as JSON", self.key)).because(why),
+            Fault::error(format!("`{}` can not be written as JSON", self.key))
+                .because(why)
+                .help("leave the key out, or write the value as a string"),
         );
         None
     }

@@ -7,20 +7,25 @@
 mod amounts;
 mod check;
 mod discover;
+mod effective;
 mod environment;
 mod fault;
 mod json;
 mod load;
 mod paths;
 mod reader;
+mod redact;
 mod render;
 mod settings;
 mod source;
 mod suggest;
+mod template;
 mod values;
 
 pub use discover::{CONFIG_VARIABLE, DiscoverError, Discovered, NamedBy, discover, standard_file};
+pub use effective::{EffectiveKey, Origin};
 pub use environment::Environment;
 pub use fault::{Fault, Faults, Related, Severity};
 pub use load::Loaded;
 pub use settings::*;
+pub use template::template;

@@ -60,6 +60,15 @@ impl<'a> Document<'a> {
         self.source.place(span.start)
     }
 
+    #[cfg(test)]
+    pub(super) fn known_keys(self) -> Vec<String> {
+        let known = self.known.into_inner();
+        known
+            .iter()
+            .map(|(table, name)| joined(table, name))
+            .collect()
+    }
+
     /// All faults, once every table was read: only then it is clear whether an unknown
     /// key is known elsewhere.
     pub(super) fn into_faults(self) -> Vec<Fault> {
@@ -338,7 +347,7 @@ fn shared(one: &str, other: &str) -> usize {
 }
 
 /// A full key, with quotes where TOML needs them.
-fn joined(table: &str, name: &str) -> String {
+pub(super) fn joined(table: &str, name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let name = if !name.is_empty() && name.chars().all(bare) {
         name.to_owned()

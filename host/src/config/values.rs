@@ -1,6 +1,6 @@
 //! The types of values that keys have: reads one, or reports what is wrong with it.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -29,6 +29,7 @@ impl<'a> Entry<'a> {
         let fault = Fault::error(format!("`{}` has the wrong type", self.key))
             .because(format!("expected {expected}, found {found}"));
         self.report(match self.rewritten(expected) {
+            Some(value) if expected == "a table" => fault.help(format!("write `{value}`")),
             Some(value) => fault.help(format!("write `{} = {value}`", self.name)),
             None => fault,
         });
@@ -46,6 +47,10 @@ impl<'a> Entry<'a> {
             DeValue::String(text) if expected == "`true` or `false`" => {
                 text.parse::<bool>().ok().map(|value| value.to_string())
             }
+            DeValue::Array(_) if self.key == "tools.custom" => {
+                Some("[tools.custom.<name>]".to_owned())
+            }
+            DeValue::Array(_) if written.starts_with("[[") => Some(format!("[{}]", self.key)),
             DeValue::String(_) if expected.starts_with("an array") => Some(format!("[{written}]")),
             DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_)
                 if expected.contains("string") && !expected.contains("array") =>
@@ -76,10 +81,11 @@ impl<'a> Entry<'a> {
     pub(super) fn filled_text(&self) -> Option<String> {
         let text = self.text()?;
         if text.trim().is_empty() || text.contains('\0') {
-            self.report(Fault::error(format!(
-                "`{}` must not be empty or contain NUL",
-                self.key
-            )));
+            self.report(
+                Fault::error(format!("`{}` is not usable", self.key))
+                    .because("it is empty or contains NUL")
+                    .help("write a text, or remove the key"),
+            );
             return None;
         }
         Some(text.to_owned())
@@ -96,7 +102,7 @@ impl<'a> Entry<'a> {
         if let Some(value) = value.filter(|value| range.contains(value)) {
             return Some(value);
         }
-        self.out_of_range(&range.start().to_string(), &range.end().to_string(), unit);
+        self.out_of_range([range.start(), range.end()].map(u64::to_string), unit);
         None
     }
 
@@ -124,22 +130,21 @@ impl<'a> Entry<'a> {
         };
         let seconds = seconds.filter(|seconds| SECONDS.contains(seconds));
         if seconds.is_none() {
-            let (least, most) = (SECONDS.start().to_string(), SECONDS.end().to_string());
-            self.out_of_range(&least, &most, "seconds");
+            self.out_of_range(
+                [SECONDS.start(), SECONDS.end()].map(f64::to_string),
+                "seconds",
+            );
         }
         Duration::try_from_secs_f64(seconds?).ok()
     }
 
-    fn out_of_range(&self, least: &str, most: &str, unit: &str) {
+    fn out_of_range(&self, range: [String; 2], unit: &str) {
         let written = self.document.source.slice(&self.span);
-        let unit = if unit.is_empty() {
-            String::new()
-        } else {
-            format!(" {unit}")
-        };
+        let [least, most] = range;
         self.report(
             Fault::error(format!("`{}` is out of range", self.key))
-                .because(format!("{written} is not within {least} and {most}{unit}")),
+                .because(format!("{written} is not between {least} and {most}"))
+                .help(format!("write a number of {unit} from {least} to {most}")),
         );
     }
 
@@ -190,7 +195,7 @@ impl<'a> Entry<'a> {
     pub(super) fn choice<T: Clone>(&self, choices: &[(&'static str, T)]) -> Option<T> {
         let words = || choices.iter().map(|(word, _)| *word);
         let DeValue::String(text) = self.value else {
-            self.wrong_type(&format!("a string, {}", suggest::listed(words())));
+            self.wrong_type(&format!("one of {}", suggest::listed(words())));
             return None;
         };
         let chosen = choices.iter().find(|(word, _)| word == text);
@@ -243,7 +248,8 @@ impl<'a> Entry<'a> {
     pub(super) fn variable_names(&self) -> Option<Vec<String>> {
         self.list("strings", |item| {
             let name = item.text()?;
-            item.is_variable_name(name).then(|| name.to_owned())
+            item.is_variable_name(name, &item.span)
+                .then(|| name.to_owned())
         })
     }
 
@@ -251,7 +257,7 @@ impl<'a> Entry<'a> {
     pub(super) fn variables(&self) -> Option<IndexMap<String, String>> {
         let table = self.table()?;
         let variables = table.entries().filter_map(|entry| {
-            let named = entry.is_variable_name(entry.name);
+            let named = entry.is_variable_name(entry.name, &entry.key_span);
             let value = entry.text()?;
             if value.contains('\0') {
                 entry.report(Fault::error(format!(
@@ -264,7 +270,7 @@ impl<'a> Entry<'a> {
         Some(variables.collect())
     }
 
-    fn is_variable_name(&self, name: &str) -> bool {
+    fn is_variable_name(&self, name: &str, span: &Range<usize>) -> bool {
         let why = if name.is_empty() {
             "the name is empty"
         } else if name.contains('*') {
@@ -276,8 +282,10 @@ impl<'a> Entry<'a> {
         };
         self.report(
             Fault::error(format!(
-                "{name:?} is not the name of an environment variable"
+                "`{}` is not the name of an environment variable",
+                name.escape_debug()
             ))
+            .at(self.document.source, span)
             .because(why)
             .help("write the exact name, for instance `LANG`"),
         );

@@ -31,17 +31,19 @@ pub(super) fn folders(
 
 /// Two grants put different folders at one place.
 pub(super) fn conflict(one: &FolderGrant, other: &FolderGrant) -> Fault {
+    let by = |grant: &FolderGrant| {
+        let host = grant.host.display();
+        if one.granted_by == other.granted_by {
+            format!("`{host}`")
+        } else {
+            format!("`{host}` by {}", grant.granted_by)
+        }
+    };
     Fault::error(format!(
         "two different folders are granted as `{}`",
         other.guest
     ))
-    .because(format!(
-        "`{}` by {}, `{}` by {}",
-        one.host.display(),
-        one.granted_by,
-        other.host.display(),
-        other.granted_by
-    ))
+    .because(format!("{} and {}", by(one), by(other)))
     .help("give one of them another path for the guest: `host::guest`")
 }
 

@@ -6,6 +6,7 @@ mod capabilities;
 mod grants;
 mod runtime;
 mod security;
+mod syntax;
 mod tools;
 
 use std::ops::{Range, RangeInclusive};
@@ -39,9 +40,7 @@ pub(super) fn check(source: &SourceText, environment: &Environment) -> (Config, 
     let mut faults = document.into_faults();
     faults.retain(|fault| is_trustworthy(fault, &broken, source));
     let syntax = errors.iter().zip(broken);
-    faults.extend(syntax.map(|(error, span)| {
-        Fault::error(format!("this is not TOML: {}", error.message())).at(source, &span)
-    }));
+    faults.extend(syntax.map(|(error, span)| syntax::fault(error.message(), &span, source)));
     (config, faults)
 }
 
@@ -58,6 +57,17 @@ pub(super) fn defaults(environment: &Environment) -> (Config, Vec<Fault>) {
         },
         document.into_faults(),
     )
+}
+
+/// Every key that some table of ours has, with one tool for all.
+#[cfg(test)]
+pub(super) fn known_keys() -> Vec<String> {
+    let source = SourceText::new(Path::new(""), "tools.custom.any.command = \"any\"");
+    let environment = Environment::new("/").with("HOME", "/");
+    let (root, _) = DeTable::parse_recoverable(source.text());
+    let document = Document::new(&source, &environment, "/".into(), true);
+    read(&document, root.get_ref());
+    document.known_keys()
 }
 
 fn read<'a>(document: &'a Document<'a>, entries: &'a DeTable<'a>) -> Config {

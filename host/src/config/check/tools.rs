@@ -50,10 +50,13 @@ fn check_name(entry: &Entry<'_>) {
         return;
     };
     entry.report(
-        Fault::error(format!("{:?} is not a usable name of a tool", entry.name))
-            .at(entry.document.source, &entry.key_span)
-            .because(why)
-            .help("a name has 1 to 64 of the characters a-z, A-Z, 0-9, `_` and `-`"),
+        Fault::error(format!(
+            "`{}` is not a usable name of a tool",
+            entry.name.escape_debug()
+        ))
+        .at(entry.document.source, &entry.key_span)
+        .because(why)
+        .help("a name has 1 to 64 of the characters a-z, A-Z, 0-9, `_` and `-`"),
     );
 }
 
@@ -192,7 +195,7 @@ fn check_subject(entry: &Entry<'_>, table: &Table<'_>, backend: Option<&Setting<
                         "a tool of type `{}` runs one",
                         backend.value.as_str()
                     ))
-                    .help("write `command = \"…\"` into it"),
+                    .help("write the program to run into it, for instance `command = \"ruff\"`"),
             );
         }
         _ => {}
