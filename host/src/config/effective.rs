@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{
     Capabilities, CapabilityOverrides, Config, Docker, DockerNetwork, Place, Resources, Sandbox,
-    SandboxBackend, Setting, ToolEntry, Wasm, WasmEngine, reader, redact,
+    SandboxBackend, Setting, ToolEntry, Wasm, WasmEngine, document, redact,
 };
 use crate::model::{FolderGrant, HostPattern};
 
@@ -207,7 +207,7 @@ impl Keys {
         self.add_written(max_state_bytes.as_ref(), |bytes| kilobytes(*bytes));
         for (name, value) in &tool.config {
             self.list.push(EffectiveKey {
-                key: reader::joined(&format!("tools.custom.{}.config", tool.name), name),
+                key: document::joined(&format!("tools.custom.{}.config", tool.name), name),
                 value: redact::redacted(name, value),
                 // Single values have no place of their own; their tool has one.
                 origin: Origin::Written(tool.place.clone()),
@@ -285,77 +285,4 @@ fn variables(variables: &IndexMap<String, String>) -> Value {
     variables
         .map(|(name, value)| (name.clone(), redact::redacted(name, &json!(value))))
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::Environment;
-
-    fn effective(text: &str) -> IndexMap<String, EffectiveKey> {
-        let environment = Environment::new("/work").with("HOME", "/home/ada");
-        let loaded = Config::from_toml(text, Path::new("/etc/c.toml"), &environment).unwrap();
-        let keys = loaded.config.effective().into_iter();
-        keys.map(|key| (key.key.clone(), key)).collect()
-    }
-
-    #[test]
-    fn values_are_shown_in_the_terms_of_the_file_with_their_origin() {
-        let keys = effective(
-            "[runtime]\ndefault_timeout_secs = 0.5\n\
-             [runtime.docker]\nmemory_limit = \"1.5g\"\ncpu_limit = \"0.25\"\n\
-             [runtime.wasm.capabilities]\nmax_memory_mb = 64\n\
-             filesystem_read = [\"/workspace/docs\", \"/usr/share\"]\n",
-        );
-        for (key, value, origin) in [
-            ("runtime.default_timeout_secs", json!(0.5), "/etc/c.toml:2"),
-            (
-                "runtime.docker.memory_limit",
-                json!("1536m"),
-                "/etc/c.toml:4",
-            ),
-            ("runtime.docker.cpu_limit", json!("0.25"), "/etc/c.toml:5"),
-            (
-                "runtime.wasm.capabilities.max_memory_mb",
-                json!(64),
-                "/etc/c.toml:7",
-            ),
-            (
-                "runtime.wasm.capabilities.filesystem_read",
-                json!(["/work/docs::/workspace/docs", "/usr/share"]),
-                "/etc/c.toml:8",
-            ),
-            ("runtime.backend", json!("auto"), "default"),
-            ("runtime.workspace", json!("/work"), "default"),
-        ] {
-            let shown = &keys[key];
-            assert_eq!(
-                (&shown.value, shown.origin.to_string()),
-                (&value, origin.to_owned())
-            );
-        }
-    }
-
-    #[test]
-    fn what_is_shown_can_be_serialised() {
-        let keys = effective("[runtime]\nbackend = \"wasm\"\n");
-        let shown = serde_json::to_value(&keys["runtime.backend"]).unwrap();
-        let expected =
-            json!({ "key": "runtime.backend", "value": "wasm", "origin": "/etc/c.toml:2" });
-        assert_eq!(shown, expected);
-    }
-
-    #[test]
-    fn secrets_of_tools_are_not_shown() {
-        let keys = effective(
-            "[runtime.native.env]\nGITHUB_TOKEN = \"hunter2\"\nLANG = \"C\"\n\
-             [tools.custom.mail]\ncommand = \"mail\"\nenv = { SMTP_PASSWORD = \"hunter2\" }\n\
-             [tools.custom.notes.config]\napi_key = \"hunter2\"\nlocale = \"de\"\n\
-             servers = [{ url = \"https://ada:hunter2@example.com/\", token = \"hunter2\" }]\n",
-        );
-        let shown = serde_json::to_string(&keys.values().collect::<Vec<_>>()).unwrap();
-        assert!(!shown.contains("hunter2"), "{shown}");
-        assert_eq!(keys["runtime.native.env"].value["LANG"], "C");
-        assert_eq!(keys["tools.custom.notes.config.locale"].value, "de");
-    }
 }

@@ -48,11 +48,16 @@ impl Environment {
         self
     }
 
+    /// The value of a variable, which may be empty.
+    pub fn variable(&self, name: &str) -> Option<&OsStr> {
+        let value = self.variables.get(OsStr::new(name));
+        value.map(OsString::as_os_str)
+    }
+
     /// The value of a variable; an empty one counts as unset, as the XDG Base
     /// Directory Specification asks for.
-    pub fn variable(&self, name: &str) -> Option<&OsStr> {
-        let value = self.variables.get(OsStr::new(name))?;
-        (!value.is_empty()).then_some(value.as_os_str())
+    pub(super) fn filled_variable(&self, name: &str) -> Option<&OsStr> {
+        self.variable(name).filter(|value| !value.is_empty())
     }
 
     /// `$HOME`, or else the home folder of the account.
@@ -83,7 +88,7 @@ impl Environment {
     }
 
     fn absolute(&self, variable: &str) -> Option<&Path> {
-        self.variable(variable)
+        self.filled_variable(variable)
             .map(Path::new)
             .filter(|path| path.is_absolute())
     }

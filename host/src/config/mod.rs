@@ -7,6 +7,7 @@
 mod amounts;
 mod check;
 mod discover;
+mod document;
 mod effective;
 mod environment;
 mod fault;

@@ -14,11 +14,17 @@ use crate::model::{FolderGrant, HostPattern};
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Place {
     /// The file.
+    #[serde(serialize_with = "lossy")]
     pub file: PathBuf,
     /// Counted from 1.
     pub line: usize,
     /// Counted from 1, in characters.
     pub column: usize,
+}
+
+/// A name that is not UTF-8 must not make a message impossible.
+fn lossy<S: serde::Serializer>(file: &std::path::Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&file.display())
 }
 
 impl fmt::Display for Place {

@@ -39,7 +39,7 @@ pub(super) fn global(table: &Table<'_>, workspace: &Setting<PathBuf>) -> Capabil
         env_vars: or(table, "env_vars", written.env_vars, Vec::new()),
         max_state_bytes: or(table, "max_state_kb", written.max_state_bytes, 0),
     };
-    check_hosts(table, capabilities.network.value, &capabilities.network);
+    check_hosts(table, &capabilities.network);
     let (read, write) = (
         &capabilities.filesystem_read,
         &capabilities.filesystem_write,
@@ -56,7 +56,7 @@ pub(super) fn of_tool(
 ) -> CapabilityOverrides {
     let overrides = overrides(table, workspace);
     let network = overrides.network.as_ref().unwrap_or(&global.network);
-    check_hosts(table, network.value, network);
+    check_hosts(table, network);
     let read = overrides.filesystem_read.as_ref();
     let write = overrides.filesystem_write.as_ref();
     if read.is_some() || write.is_some() {
@@ -109,8 +109,13 @@ fn hosts(entry: &Entry<'_>) -> Option<Vec<HostPattern>> {
     Some(hosts)
 }
 
-fn check_hosts(table: &Table<'_>, network: bool, decided_by: &Setting<bool>) {
-    let Some(hosts) = table.entry("allowed_hosts").filter(|_| !network) else {
+fn check_hosts(table: &Table<'_>, decided_by: &Setting<bool>) {
+    // A `network` of the wrong type is a fault by itself.
+    let undecided = table
+        .entry("network")
+        .is_some_and(|entry| !entry.value.is_bool());
+    let hosts = table.entry("allowed_hosts");
+    let Some(hosts) = hosts.filter(|_| !decided_by.value && !undecided) else {
         return;
     };
     hosts.report(

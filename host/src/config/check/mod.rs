@@ -14,8 +14,9 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
+use super::document::Document;
 use super::fault::Fault;
-use super::reader::{Document, Table};
+use super::reader::Table;
 use super::source::SourceText;
 use super::{Config, Environment, suggest};
 

@@ -177,6 +177,10 @@ fn check_fit(table: &Table<'_>, backend: &Setting<Backend>) {
 fn check_subject(entry: &Entry<'_>, table: &Table<'_>, backend: Option<&Setting<Backend>>) {
     let command = table.entry("command");
     let module = table.entry("module");
+    if backend.is_none() && table.entry("type").is_some() {
+        // An unknown type is a fault by itself.
+        return;
+    }
     match (backend, command, module) {
         (None, Some(_), Some(module)) => module.report(
             Fault::error(format!(
