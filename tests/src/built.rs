@@ -139,10 +139,8 @@ fn run_cargo(selection: &[String]) -> Result<Vec<PathBuf>> {
     {
         let message: Value = serde_json::from_slice(line).context("reading cargo's messages")?;
         let files = message["filenames"].as_array().into_iter().flatten();
-        let modules = files
-            .filter_map(Value::as_str)
-            .filter(|file| file.ends_with(".wasm"));
-        artifacts.extend(modules.map(PathBuf::from));
+        let files = files.filter_map(Value::as_str).map(PathBuf::from);
+        artifacts.extend(files.filter(|file| file.extension() == Some("wasm".as_ref())));
     }
     Ok(artifacts)
 }

@@ -47,6 +47,7 @@ fn bytes() -> Content {
     })
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "the type of every answer")]
 fn only(content: Content) -> Answer {
     Ok(Output {
         contents: vec![content],

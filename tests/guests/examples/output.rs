@@ -8,7 +8,7 @@ use prx_guests::{Answer, Tool, from_io, guest, log, progress, text};
 const MEGABYTE: usize = 1 << 20;
 
 fn flood(streams: &mut [&mut dyn Write], megabytes: usize) -> Answer {
-    let chunk = [b'x'; 1 << 16];
+    let chunk = [b'x'; 1 << 14];
     for _ in 0..megabytes * (MEGABYTE / chunk.len()) {
         for stream in &mut *streams {
             stream.write_all(&chunk).map_err(from_io)?;

@@ -21,6 +21,7 @@ fn deeper(bottom: u64) -> u64 {
 
 /// Keeps 64 KB per frame in linear memory, so that the guest's own stack ends first.
 #[inline(never)]
+#[allow(clippy::large_stack_arrays, reason = "a large frame is the point")]
 fn wider(bottom: u64) -> u64 {
     let frame = black_box([DEPTH.fetch_add(1, Relaxed); 8192]);
     if frame[0] == bottom {

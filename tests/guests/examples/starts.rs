@@ -11,7 +11,7 @@ fn start() {
         Ok("spin") => loop {
             std::hint::spin_loop();
         },
-        Ok("sleep") => std::thread::sleep(Duration::from_secs(3600)),
+        Ok("sleep") => std::thread::sleep(Duration::from_hours(1)),
         Ok("trap") => std::process::abort(),
         Ok("exit") => std::process::exit(3),
         _ => {}
