@@ -1,0 +1,298 @@
+//! Walks the granted folder in a fixed order. Invariant: nothing outside of the root is
+//! visited, and the walk ends, since linked folders are never entered.
+
+use std::fs;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use crate::error::FindError;
+
+/// The guest path of the granted folder, which callers may write before a path.
+pub const GUEST_PATH: &str = "/docs";
+
+/// Where to walk.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    /// The granted folder.
+    pub root: &'a Path,
+    /// A folder or file below it; empty is all of it.
+    pub path: &'a str,
+    /// Whether names that begin with a dot are visited.
+    pub hidden: bool,
+    /// The walk stops after this many entries.
+    pub max_entries: usize,
+}
+
+/// What an entry of a folder is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file, or a link to one.
+    File,
+    /// A folder.
+    Folder,
+}
+
+/// Something found in the folder.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its path for opening it.
+    pub path: PathBuf,
+    /// Its path below the root, with `/` between names.
+    pub relative: String,
+    /// What it is.
+    pub kind: Kind,
+}
+
+impl Entry {
+    /// The last name of the path.
+    pub fn name(&self) -> &str {
+        self.relative.rsplit('/').next().unwrap_or(&self.relative)
+    }
+}
+
+/// What a walk could not or would not see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Walked {
+    /// Folders that could not be read.
+    pub unreadable: usize,
+    /// Links that lead to a folder, to nothing, or out of what may be read.
+    pub links_skipped: usize,
+    /// Whether `max_entries` ended the walk.
+    pub stopped: bool,
+}
+
+impl Walked {
+    /// What the caller should know about what was not seen.
+    pub fn notes(&self, max_entries: usize) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.stopped {
+            notes.push(format!("stopped after {max_entries} entries: narrow `path`"));
+        }
+        if self.unreadable > 0 {
+            notes.push(format!("folders that can not be read: {}", self.unreadable));
+        }
+        if self.links_skipped > 0 {
+            notes.push(format!("links not followed: {}", self.links_skipped));
+        }
+        notes
+    }
+}
+
+/// Visits everything in scope, each folder's entries by name, until `visit` breaks.
+pub fn walk(
+    scope: Scope<'_>,
+    visit: &mut dyn FnMut(&Entry) -> ControlFlow<()>,
+) -> Result<Walked, FindError> {
+    let start = start_entry(scope)?;
+    let mut walked = Walked::default();
+    let mut waiting = Vec::new();
+    if start.kind == Kind::Folder {
+        let entries = children(&start, scope.hidden, &mut walked);
+        waiting = entries.map_err(|error| match scope.path {
+            "" => FindError::NotGranted { why: error.to_string() },
+            path => FindError::Unreadable { path: path.to_owned(), why: error.to_string() },
+        })?;
+    } else {
+        waiting.push(start);
+    }
+    let mut visited = 0;
+    while let Some(entry) = waiting.pop() {
+        if visited == scope.max_entries {
+            walked.stopped = true;
+            break;
+        }
+        visited += 1;
+        if visit(&entry).is_break() {
+            break;
+        }
+        if entry.kind == Kind::Folder {
+            match children(&entry, scope.hidden, &mut walked) {
+                Ok(entries) => waiting.extend(entries),
+                Err(_) => walked.unreadable += 1,
+            }
+        }
+    }
+    Ok(walked)
+}
+
+fn start_entry(scope: Scope<'_>) -> Result<Entry, FindError> {
+    let relative = relative(scope.path)?;
+    let root = Entry { path: scope.root.to_owned(), relative: String::new(), kind: Kind::Folder };
+    if relative.is_empty() {
+        return Ok(root);
+    }
+    let path = scope.root.join(&relative);
+    // A folder that is named outright is entered even through a link: it can not form a
+    // circle by itself.
+    let found = fs::metadata(&path).map_err(|error| match error.kind() {
+        _ if fs::metadata(scope.root).is_err() => {
+            FindError::NotGranted { why: error.to_string() }
+        }
+        io::ErrorKind::NotFound => FindError::NotFound { path: relative.clone() },
+        _ => FindError::Unreadable { path: relative.clone(), why: error.to_string() },
+    })?;
+    let kind = if found.is_dir() { Kind::Folder } else { Kind::File };
+    Ok(Entry { path, relative, kind })
+}
+
+/// The path below the root that a caller means, or why it is none.
+fn relative(path: &str) -> Result<String, FindError> {
+    let below = match path.strip_prefix(GUEST_PATH) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => rest.trim_start_matches('/'),
+        _ => path,
+    };
+    if below.starts_with('/') || below.contains('\\') {
+        return Err(FindError::Outside { path: path.to_owned() });
+    }
+    let mut names = Vec::new();
+    for name in below.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => return Err(FindError::Outside { path: path.to_owned() }),
+            name => names.push(name),
+        }
+    }
+    Ok(names.join("/"))
+}
+
+/// The entries of a folder, last name first, so that popping gives them in order.
+fn children(folder: &Entry, hidden: bool, walked: &mut Walked) -> io::Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for found in fs::read_dir(&folder.path)? {
+        let found = found?;
+        let name = found.file_name().to_string_lossy().into_owned();
+        if !hidden && name.starts_with('.') {
+            continue;
+        }
+        let Some(kind) = kind_of(&found) else {
+            walked.links_skipped += usize::from(found.file_type().is_ok_and(|t| t.is_symlink()));
+            continue;
+        };
+        let relative = match folder.relative.as_str() {
+            "" => name,
+            parent => format!("{parent}/{name}"),
+        };
+        entries.push(Entry { path: found.path(), relative, kind });
+    }
+    entries.sort_by(|a, b| b.relative.cmp(&a.relative));
+    Ok(entries)
+}
+
+/// What to do with an entry: `None` for devices, pipes and the links that are not followed.
+fn kind_of(found: &fs::DirEntry) -> Option<Kind> {
+    let kind = found.file_type().ok()?;
+    if kind.is_dir() {
+        Some(Kind::Folder)
+    } else if kind.is_file() {
+        Some(Kind::File)
+    } else if kind.is_symlink() {
+        // A link to a file can not lead in a circle. One that leads out of the grant fails
+        // here, since the host resolves it.
+        fs::metadata(found.path()).is_ok_and(|target| target.is_file()).then_some(Kind::File)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(scope: Scope<'_>) -> (Vec<String>, Walked) {
+        let mut seen = Vec::new();
+        let walked = walk(scope, &mut |entry| {
+            seen.push(entry.relative.clone());
+            ControlFlow::Continue(())
+        });
+        (seen, walked.unwrap())
+    }
+
+    fn scope(root: &Path) -> Scope<'_> {
+        Scope { root, path: "", hidden: false, max_entries: 1000 }
+    }
+
+    fn folder_of(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "text").unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn entries_come_by_name_and_folders_before_what_they_hold() {
+        let folder = folder_of(&["b.md", "a/z.md", "a/y/x.md", "c.md"]);
+        let (seen, walked) = seen(scope(folder.path()));
+        assert_eq!(seen, ["a", "a/y", "a/y/x.md", "a/z.md", "b.md", "c.md"]);
+        assert_eq!(walked, Walked::default());
+    }
+
+    #[test]
+    fn hidden_entries_are_visited_only_when_asked_for() {
+        let folder = folder_of(&[".git/config", "a.md", ".env"]);
+        assert_eq!(seen(scope(folder.path())).0, ["a.md"]);
+        let all = Scope { hidden: true, ..scope(folder.path()) };
+        assert_eq!(seen(all).0, [".env", ".git", ".git/config", "a.md"]);
+    }
+
+    #[test]
+    fn a_path_narrows_the_walk_however_it_is_written() {
+        let folder = folder_of(&["a/b/c.md", "a/d.md", "e.md"]);
+        for path in ["a/b", "/docs/a/b", "./a/b/", "a//b"] {
+            assert_eq!(seen(Scope { path, ..scope(folder.path()) }).0, ["a/b/c.md"], "{path}");
+        }
+        for path in ["", "/docs", "/docs/", "."] {
+            assert_eq!(seen(Scope { path, ..scope(folder.path()) }).0.len(), 5, "{path}");
+        }
+        assert_eq!(seen(Scope { path: "a/d.md", ..scope(folder.path()) }).0, ["a/d.md"]);
+    }
+
+    #[test]
+    fn paths_that_lead_out_of_the_folder_are_refused() {
+        let folder = folder_of(&["a.md"]);
+        for path in ["..", "a/../../b", "/etc", "/docsx", "/docs/..", "..\\b"] {
+            let error = walk(Scope { path, ..scope(folder.path()) }, &mut |_| panic!("visited"));
+            assert!(matches!(error, Err(FindError::Outside { .. })), "{path}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn a_missing_path_is_told_apart_from_a_missing_grant() {
+        let folder = folder_of(&["a.md"]);
+        let missing = Scope { path: "nope", ..scope(folder.path()) };
+        let error = walk(missing, &mut |_| ControlFlow::Continue(())).unwrap_err();
+        assert!(matches!(error, FindError::NotFound { .. }), "{error:?}");
+        let nowhere = folder.path().join("nowhere");
+        for path in ["", "a"] {
+            let ungranted = Scope { path, ..scope(&nowhere) };
+            let error = walk(ungranted, &mut |_| ControlFlow::Continue(())).unwrap_err();
+            assert!(matches!(error, FindError::NotGranted { .. }), "{error:?}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_form_a_circle_do_not_keep_the_walk_going() {
+        use std::os::unix::fs::symlink;
+        let folder = folder_of(&["a/b/file.md"]);
+        symlink(folder.path(), folder.path().join("a/b/up")).unwrap();
+        symlink("self", folder.path().join("self")).unwrap();
+        symlink("a/b/file.md", folder.path().join("linked.md")).unwrap();
+        let (seen, walked) = seen(scope(folder.path()));
+        assert_eq!(seen, ["a", "a/b", "a/b/file.md", "linked.md"]);
+        assert_eq!(walked.links_skipped, 2);
+    }
+
+    #[test]
+    fn the_walk_stops_at_its_limit_and_says_so() {
+        let folder = folder_of(&["a.md", "b.md", "c.md"]);
+        let (found, walked) = seen(Scope { max_entries: 2, ..scope(folder.path()) });
+        assert_eq!(found, ["a.md", "b.md"]);
+        assert!(walked.stopped);
+        let exact = seen(Scope { max_entries: 3, ..scope(folder.path()) });
+        assert!(!exact.1.stopped);
+    }
+}

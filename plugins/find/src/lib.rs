@@ -1,0 +1,5 @@
+//! x
+pub mod error;
+pub mod folder;
+pub mod name;
+pub mod text;
