@@ -7,21 +7,23 @@ use thiserror::Error;
 pub enum FindError {
     /// The folder of the grant can not be opened.
     #[error(
-        "the folder `/docs` can not be read ({why}): the operator grants it with \
-         `filesystem_read = [\"./docs::/docs\"]` under `[tools.custom.<name>.capabilities]`"
+        "the folder `{folder}` can not be read ({why}): the operator grants it with \
+         `filesystem_read = [\"./docs::{folder}\"]` in `[tools.custom.<name>.capabilities]`"
     )]
     NotGranted {
+        /// The folder.
+        folder: String,
         /// What the system said.
         why: String,
     },
     /// A path leads out of the granted folder.
-    #[error("`{path}` leads out of `/docs`: give a path below it, such as `guide/setup.md`")]
+    #[error("`{path}` leads out of the searched folder: give a path below it, such as `guide/setup.md`")]
     Outside {
         /// The path.
         path: String,
     },
     /// A path does not exist.
-    #[error("there is no `{path}` in `/docs`: leave `path` out to search everything")]
+    #[error("there is no `{path}` in the searched folder: leave `path` out to search everything")]
     NotFound {
         /// The path.
         path: String,

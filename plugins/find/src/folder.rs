@@ -8,9 +8,6 @@ use std::path::{Path, PathBuf};
 
 use crate::error::FindError;
 
-/// The guest path of the granted folder, which callers may write before a path.
-pub const GUEST_PATH: &str = "/docs";
-
 /// Where to walk.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
@@ -90,7 +87,7 @@ pub fn walk(
     if start.kind == Kind::Folder {
         let entries = children(&start, scope.hidden, &mut walked);
         waiting = entries.map_err(|error| match scope.path {
-            "" => FindError::NotGranted { why: error.to_string() },
+            "" => not_granted(scope, &error),
             path => FindError::Unreadable { path: path.to_owned(), why: error.to_string() },
         })?;
     } else {
@@ -117,7 +114,7 @@ pub fn walk(
 }
 
 fn start_entry(scope: Scope<'_>) -> Result<Entry, FindError> {
-    let relative = relative(scope.path)?;
+    let relative = relative(scope)?;
     let root = Entry { path: scope.root.to_owned(), relative: String::new(), kind: Kind::Folder };
     if relative.is_empty() {
         return Ok(root);
@@ -126,9 +123,7 @@ fn start_entry(scope: Scope<'_>) -> Result<Entry, FindError> {
     // A folder that is named outright is entered even through a link: it can not form a
     // circle by itself.
     let found = fs::metadata(&path).map_err(|error| match error.kind() {
-        _ if fs::metadata(scope.root).is_err() => {
-            FindError::NotGranted { why: error.to_string() }
-        }
+        _ if fs::metadata(scope.root).is_err() => not_granted(scope, &error),
         io::ErrorKind::NotFound => FindError::NotFound { path: relative.clone() },
         _ => FindError::Unreadable { path: relative.clone(), why: error.to_string() },
     })?;
@@ -136,9 +131,15 @@ fn start_entry(scope: Scope<'_>) -> Result<Entry, FindError> {
     Ok(Entry { path, relative, kind })
 }
 
-/// The path below the root that a caller means, or why it is none.
-fn relative(path: &str) -> Result<String, FindError> {
-    let below = match path.strip_prefix(GUEST_PATH) {
+fn not_granted(scope: Scope<'_>, why: &io::Error) -> FindError {
+    FindError::NotGranted { folder: scope.root.display().to_string(), why: why.to_string() }
+}
+
+/// The path below the root that a caller means, who may write the root before it.
+fn relative(scope: Scope<'_>) -> Result<String, FindError> {
+    let path = scope.path;
+    let root = scope.root.to_string_lossy();
+    let below = match path.strip_prefix(root.trim_end_matches('/')) {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => rest.trim_start_matches('/'),
         _ => path,
     };
@@ -241,10 +242,11 @@ mod tests {
     #[test]
     fn a_path_narrows_the_walk_however_it_is_written() {
         let folder = folder_of(&["a/b/c.md", "a/d.md", "e.md"]);
-        for path in ["a/b", "/docs/a/b", "./a/b/", "a//b"] {
+        let root = folder.path().to_str().unwrap();
+        for path in ["a/b", &format!("{root}/a/b"), "./a/b/", "a//b"] {
             assert_eq!(seen(Scope { path, ..scope(folder.path()) }).0, ["a/b/c.md"], "{path}");
         }
-        for path in ["", "/docs", "/docs/", "."] {
+        for path in ["", root, &format!("{root}/"), "."] {
             assert_eq!(seen(Scope { path, ..scope(folder.path()) }).0.len(), 5, "{path}");
         }
         assert_eq!(seen(Scope { path: "a/d.md", ..scope(folder.path()) }).0, ["a/d.md"]);
@@ -253,7 +255,9 @@ mod tests {
     #[test]
     fn paths_that_lead_out_of_the_folder_are_refused() {
         let folder = folder_of(&["a.md"]);
-        for path in ["..", "a/../../b", "/etc", "/docsx", "/docs/..", "..\\b"] {
+        let root = folder.path().to_str().unwrap();
+        let (beside, above) = (format!("{root}x"), format!("{root}/.."));
+        for path in ["..", "a/../../b", "/etc", &beside, &above, "..\\b"] {
             let error = walk(Scope { path, ..scope(folder.path()) }, &mut |_| panic!("visited"));
             assert!(matches!(error, Err(FindError::Outside { .. })), "{path}: {error:?}");
         }

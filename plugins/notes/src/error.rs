@@ -9,10 +9,12 @@ use thiserror::Error;
 pub enum NoteError {
     /// The folder of the grant can not be opened.
     #[error(
-        "the folder `/notes` can not be opened ({why}): the operator grants it with \
-         `filesystem_write = [\"./notes::/notes\"]` under `[tools.custom.<name>.capabilities]`"
+        "the folder `{folder}` can not be opened ({why}): the operator grants it with \
+         `filesystem_write = [\"./notes::{folder}\"]` in `[tools.custom.<name>.capabilities]`"
     )]
     NotGranted {
+        /// The folder.
+        folder: String,
         /// What the system said.
         why: io::Error,
     },

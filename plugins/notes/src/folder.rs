@@ -6,8 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use prx_skill::prelude::*;
 
 use crate::error::NoteError;
 use crate::name::name_of;
@@ -24,7 +23,8 @@ pub struct Folder {
 }
 
 /// A note that was written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[data(output)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The name by which the other tools take it.
     pub name: String,
@@ -35,7 +35,8 @@ pub struct Written {
 }
 
 /// A note in a list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[data(output)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     /// The name by which the other tools take it.
     pub name: String,
@@ -49,7 +50,8 @@ pub struct Listed {
 }
 
 /// A part of a list, newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[data(output)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
     /// The notes, the last changed first.
     pub notes: Vec<Listed>,
@@ -64,8 +66,9 @@ impl Folder {
         if !letters || !(1..=8).contains(&extension.len()) {
             return Err(NoteError::BadExtension { extension: extension.to_owned() });
         }
-        fs::read_dir(root).map_err(|why| NoteError::NotGranted { why })?;
-        Ok(Self { root: root.to_owned(), extension: extension.to_owned() })
+        let folder = Self { root: root.to_owned(), extension: extension.to_owned() };
+        fs::read_dir(root).map_err(|why| folder.not_granted(why))?;
+        Ok(folder)
     }
 
     /// Writes a note: a new one, or in place of the revision `replaces`.
@@ -134,8 +137,8 @@ impl Folder {
     /// The names of all notes, by alphabet.
     pub fn names(&self) -> Result<Vec<String>, NoteError> {
         let mut names = Vec::new();
-        for entry in fs::read_dir(&self.root).map_err(|why| NoteError::NotGranted { why })? {
-            let entry = entry.map_err(|why| NoteError::NotGranted { why })?;
+        for entry in fs::read_dir(&self.root).map_err(|why| self.not_granted(why))? {
+            let entry = entry.map_err(|why| self.not_granted(why))?;
             let file = entry.file_name().to_string_lossy().into_owned();
             let Some((name, extension)) = file.rsplit_once('.') else { continue };
             // A file that `add` would name otherwise could not be read by its name.
@@ -146,6 +149,10 @@ impl Folder {
         }
         names.sort();
         Ok(names)
+    }
+
+    fn not_granted(&self, why: io::Error) -> NoteError {
+        NoteError::NotGranted { folder: self.root.display().to_string(), why }
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -1,7 +1,6 @@
 //! What is in the file of a note: a heading with its title, a blank line, the text.
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use prx_skill::prelude::*;
 
 use crate::error::NoteError;
 
@@ -11,7 +10,8 @@ pub const MAX_TITLE_CHARACTERS: usize = 200;
 pub const MAX_TEXT_BYTES: usize = 256 * 1024;
 
 /// A whole note.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[data(output)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// The name by which the other tools take it.
     pub name: String,

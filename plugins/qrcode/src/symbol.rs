@@ -10,7 +10,8 @@ pub const MAX_MARGIN: u32 = 40;
 
 /// How much of the code may be dirty or covered and still be read.
 #[data]
-#[derive(Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
 pub enum ErrorCorrection {
     /// About 7 %.
     Low,

@@ -3,15 +3,15 @@
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use prx_skill::prelude::*;
 use serde_json::{Number, Value};
 
 use crate::cell::{self, Numeric};
 use crate::error::TableError;
 
 /// A value that is computed from the rows of each group.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[data]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Aggregate {
     /// What is computed.
@@ -26,7 +26,8 @@ pub struct Aggregate {
 }
 
 /// What is computed. Empty cells are passed over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[data]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Function {
     /// How many cells hold something.

@@ -2,15 +2,15 @@
 
 use std::cmp::Ordering;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use prx_skill::prelude::*;
 use serde_json::{Number, Value};
 
 use crate::cell::{self, Numeric};
 use crate::error::TableError;
 
 /// A condition that a row must meet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[data]
+#[derive(Clone, Debug, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Condition {
     /// The column that is looked at.
@@ -24,7 +24,8 @@ pub struct Condition {
 }
 
 /// How a cell is compared with the value of a condition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[data]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Operator {
     /// Equal: numbers by value, text letter by letter.
@@ -55,17 +56,27 @@ pub enum Operator {
 }
 
 /// What a cell is compared with.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[data]
+#[derive(Clone, Debug, PartialEq)]
 #[serde(untagged)]
 pub enum Operand {
+    /// One value.
+    Single(Scalar),
+    /// Several values, for `in`.
+    List(Vec<Scalar>),
+}
+
+/// One value.
+#[data]
+#[derive(Clone, Debug, PartialEq)]
+#[serde(untagged)]
+pub enum Scalar {
     /// A boolean.
     Boolean(bool),
     /// A number.
     Number(Number),
     /// A text.
     Text(String),
-    /// Several of them, for `in`.
-    List(Vec<Operand>),
 }
 
 /// A condition whose value was found to fit its operator.
@@ -88,26 +99,25 @@ impl Condition {
         let values = match (self.op, &self.value) {
             (O::Empty | O::NotEmpty, None) => Vec::new(),
             (O::Empty | O::NotEmpty, Some(_)) => return bad("no `value`"),
-            (O::In, Some(Operand::List(list))) => list.iter().map(Operand::to_value).collect(),
+            (O::In, Some(Operand::List(list))) => list.iter().map(Scalar::to_value).collect(),
             (O::In, _) => return bad("a list as `value`"),
             (_, None) => return bad("a `value`; `empty` finds cells without one"),
             (_, Some(Operand::List(_))) => return bad("a single `value`; `in` takes a list"),
-            (O::Contains | O::StartsWith | O::EndsWith, Some(single)) => {
+            (O::Contains | O::StartsWith | O::EndsWith, Some(Operand::Single(single))) => {
                 vec![Value::from(cell::to_text(&single.to_value()).to_lowercase())]
             }
-            (_, Some(single)) => vec![single.to_value()],
+            (_, Some(Operand::Single(single))) => vec![single.to_value()],
         };
         Ok(Checked { place, operator: self.op, values })
     }
 }
 
-impl Operand {
+impl Scalar {
     fn to_value(&self) -> Value {
         match self {
             Self::Boolean(boolean) => Value::from(*boolean),
             Self::Number(number) => Value::Number(number.clone()),
             Self::Text(text) => Value::from(text.as_str()),
-            Self::List(list) => list.iter().map(Self::to_value).collect(),
         }
     }
 }

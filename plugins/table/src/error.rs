@@ -58,9 +58,6 @@ pub enum TableError {
     /// No row has any column.
     #[error("the rows of the input have no fields")]
     NoColumns,
-    /// The table can not be written as input.
-    #[error("`from` can not be `markdown`: give CSV, JSON or NDJSON")]
-    MarkdownInput,
     /// There is no such column.
     #[error("there is no column `{column}`{}: the columns are {}", meant(nearest.as_deref()), list(columns))]
     UnknownColumn {

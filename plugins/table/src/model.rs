@@ -1,13 +1,13 @@
 //! A table in memory. Invariant: column names differ, and every row has a cell for each.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use prx_skill::prelude::*;
 use serde_json::{Map, Value};
 
 use crate::error::TableError;
 
 /// How a table is written as text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[data]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// Comma-separated values with a header line.
@@ -16,8 +16,21 @@ pub enum Format {
     Json,
     /// One object on each line.
     Ndjson,
-    /// A table in Markdown; for writing only.
+    /// A table in Markdown.
     Markdown,
+}
+
+/// How the input is written.
+#[data]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum InputFormat {
+    /// Comma-separated values with a header line; other delimiters work too.
+    Csv,
+    /// An array of objects, or a single object.
+    Json,
+    /// One object on each line.
+    Ndjson,
 }
 
 /// A table.

@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 
 use crate::cell;
 use crate::error::TableError;
-use crate::model::{Format, Table};
+use crate::model::{InputFormat, Table};
 
 /// Reads `input`; what is not told about it is guessed from it.
 pub fn read(
     input: &str,
-    format: Option<Format>,
+    format: Option<InputFormat>,
     delimiter: Option<&str>,
 ) -> Result<Table, TableError> {
     let input = input.trim_start_matches('\u{feff}');
@@ -19,24 +19,23 @@ pub fn read(
         return Err(TableError::Empty);
     }
     match format.unwrap_or_else(|| guess(input)) {
-        Format::Csv => read_csv(input, delimiter),
-        Format::Json => read_json(input),
-        Format::Ndjson => read_ndjson(input),
-        Format::Markdown => Err(TableError::MarkdownInput),
+        InputFormat::Csv => read_csv(input, delimiter),
+        InputFormat::Json => read_json(input),
+        InputFormat::Ndjson => read_ndjson(input),
     }
 }
 
-fn guess(input: &str) -> Format {
+fn guess(input: &str) -> InputFormat {
     match input.trim_start().as_bytes().first() {
-        Some(b'[') => Format::Json,
+        Some(b'[') => InputFormat::Json,
         Some(b'{') => {
             // Several objects, each complete on its line, or one over many lines.
             let first = input.trim_start().lines().next().unwrap_or_default();
             let more = input.trim().lines().count() > 1;
-            let complete = serde_json::from_str::<serde::de::IgnoredAny>(first).is_ok();
-            if more && complete { Format::Ndjson } else { Format::Json }
+            let complete = serde_json::from_str::<prx_skill::serde::de::IgnoredAny>(first).is_ok();
+            if more && complete { InputFormat::Ndjson } else { InputFormat::Json }
         }
-        _ => Format::Csv,
+        _ => InputFormat::Csv,
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use prx_skill::prelude::*;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 /// What to measure besides the plain counts.
@@ -20,7 +19,8 @@ pub struct Options {
 }
 
 /// The measures of one text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[data(output)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextStats {
     /// Words, as Unicode divides text into words. Numbers count; punctuation does not.
     pub words: usize,
@@ -45,7 +45,8 @@ pub struct TextStats {
 }
 
 /// A word and how often it occurs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[data(output)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordCount {
     /// The word in lower case.
     pub word: String,

@@ -7,12 +7,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use regex::{Regex, RegexBuilder};
-use schemars::JsonSchema;
-use serde::Serialize;
+use prx_skill::prelude::*;
 
 use crate::error::FindError;
 use crate::folder::{Kind, Scope, Walked, walk};
-use crate::name::{Pattern, join};
+use crate::names::{Pattern, join};
 
 /// Larger files are not searched: they are rarely text that somebody wrote.
 pub const MAX_FILE_BYTES: u64 = 8 << 20;
@@ -57,7 +56,8 @@ impl Search {
 }
 
 /// What was found in files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[data(output)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lines {
     /// The matching lines, file by file.
     pub matches: Vec<LineMatch>,
@@ -73,7 +73,8 @@ pub struct Lines {
 }
 
 /// One matching line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[data(output)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineMatch {
     /// The file, below the searched folder.
     pub path: String,
@@ -87,6 +88,33 @@ pub struct LineMatch {
     /// The lines after it, if context was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
+}
+
+impl Lines {
+    /// The lines as grep prints them, and the note.
+    pub fn to_text(&self) -> String {
+        let mut blocks: Vec<String> = Vec::new();
+        for LineMatch { path, line, text, before, after } in &self.matches {
+            let mut lines = Vec::new();
+            for (index, text) in before.iter().enumerate() {
+                lines.push(format!("{path}-{}-{text}", line - before.len() + index));
+            }
+            lines.push(format!("{path}:{line}:{text}"));
+            for (index, text) in after.iter().enumerate() {
+                lines.push(format!("{path}-{}-{text}", line + 1 + index));
+            }
+            blocks.push(lines.join("\n"));
+        }
+        if blocks.is_empty() {
+            blocks.push(format!("nothing found in {} files", self.files_searched));
+        }
+        let has_context = self.matches.iter().any(|found| found.before.len() + found.after.len() > 0);
+        let mut text = blocks.join(if has_context { "\n--\n" } else { "\n" });
+        if let Some(note) = &self.note {
+            text += &format!("\n({note})");
+        }
+        text
+    }
 }
 
 #[derive(Default)]

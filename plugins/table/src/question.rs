@@ -2,8 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use prx_skill::prelude::*;
 use serde_json::Value;
 
 use crate::aggregate::Aggregate;
@@ -14,7 +13,7 @@ use crate::model::Table;
 
 /// A question to a table.
 #[derive(Clone, Debug, Default)]
-pub struct Query {
+pub struct Question {
     /// Conditions that a row must meet, all of them.
     pub filter: Vec<Condition>,
     /// Columns whose equal values make a group.
@@ -32,7 +31,8 @@ pub struct Query {
 }
 
 /// A column to sort by.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[data]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct SortKey {
     /// The column: one of the input, or of the aggregates.
@@ -42,7 +42,7 @@ pub struct SortKey {
     pub descending: bool,
 }
 
-/// The answer to a query.
+/// The answer to a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The rows that were asked for.
@@ -51,7 +51,7 @@ pub struct Answer {
     pub total: usize,
 }
 
-impl Query {
+impl Question {
     /// Asks a table.
     pub fn run(&self, mut table: Table) -> Result<Answer, TableError> {
         self.filter(&mut table)?;

@@ -1,7 +1,6 @@
 //! Searches all notes for a text.
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use prx_skill::prelude::*;
 
 use crate::error::NoteError;
 use crate::folder::Folder;
@@ -10,7 +9,8 @@ use crate::folder::Folder;
 const MAX_LINE_CHARACTERS: usize = 200;
 
 /// The notes that hold a text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[data(output)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hits {
     /// The notes, by alphabet.
     pub notes: Vec<Hit>,
@@ -19,7 +19,8 @@ pub struct Hits {
 }
 
 /// A note that holds the text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[data(output)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// The name by which the other tools take it.
     pub name: String,

@@ -3,14 +3,14 @@
 use std::ops::ControlFlow;
 
 use globset::{GlobBuilder, GlobMatcher};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use prx_skill::prelude::*;
 
 use crate::error::FindError;
 use crate::folder::{Entry, Kind, Scope, walk};
 
 /// Which entries to find.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[data]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Wanted {
     /// Files and folders.
@@ -23,7 +23,8 @@ pub enum Wanted {
 }
 
 /// What was found by name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[data(output)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
     /// What matches, folder by folder, each by alphabet.
     pub matches: Vec<NameMatch>,
@@ -35,7 +36,8 @@ pub struct Names {
 }
 
 /// One file or folder.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[data(output)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameMatch {
     /// Its path below the searched folder, as `path` of both tools takes it.
     pub path: String,
@@ -44,6 +46,23 @@ pub struct NameMatch {
     /// The size of a file in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
+}
+
+impl Names {
+    /// One line for each match, and the note.
+    pub fn to_text(&self) -> String {
+        let line = |found: &NameMatch| match found.bytes {
+            Some(bytes) => format!("{} ({bytes} bytes)", found.path),
+            None if found.kind == Wanted::Folder => format!("{}/", found.path),
+            None => found.path.clone(),
+        };
+        let mut lines: Vec<String> = self.matches.iter().map(line).collect();
+        if lines.is_empty() {
+            lines.push("nothing found".to_owned());
+        }
+        lines.extend(self.note.iter().map(|note| format!("({note})")));
+        lines.join("\n")
+    }
 }
 
 /// A pattern for names (without `/`) or for whole paths (with `/`).
