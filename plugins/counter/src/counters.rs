@@ -56,14 +56,20 @@ pub fn increment(name: &str, by: i64) -> Result<Counter, ToolError> {
         state::Error::QuotaExceeded(missing) => full(name, missing),
         other => other.into(),
     })?;
-    Ok(Counter { name: name.to_owned(), value })
+    Ok(Counter {
+        name: name.to_owned(),
+        value,
+    })
 }
 
 /// The value of a counter that exists.
 pub fn get(name: &str) -> Result<Counter, ToolError> {
     let stored = state::get(&key(name)?)?;
     match value_of(name, stored.as_deref())? {
-        Some(value) => Ok(Counter { name: name.to_owned(), value }),
+        Some(value) => Ok(Counter {
+            name: name.to_owned(),
+            value,
+        }),
         None => Err(ToolError::not_found(format!(
             "there is no counter `{name}` yet: `increment` makes it, `list` names those that exist"
         ))),
@@ -86,7 +92,10 @@ pub fn reset(name: &str, expected: Option<i64>) -> Result<Reset, ToolError> {
         // Another call may have counted since `get`. Then nothing is removed here, and the
         // loop looks again: so the value that is answered is exactly what was taken away.
         if value.is_none() || state::compare_and_set(&key, stored.as_deref(), None)? {
-            return Ok(Reset { name: name.to_owned(), was });
+            return Ok(Reset {
+                name: name.to_owned(),
+                was,
+            });
         }
     }
 }
@@ -102,7 +111,10 @@ pub fn list(prefix: &str, after: Option<&str>, limit: u32) -> Result<Counters, T
         let name = key.strip_prefix(PREFIX).unwrap_or(&key).to_owned();
         // A counter may be reset between the two questions.
         if let Some(value) = value_of(&name, state::get(&key)?.as_deref())? {
-            counters.push(Counter { name: name.clone(), value });
+            counters.push(Counter {
+                name: name.clone(),
+                value,
+            });
         }
         last = Some(name);
     }
@@ -125,10 +137,16 @@ fn key(name: &str) -> Result<String, ToolError> {
 }
 
 fn value_of(name: &str, stored: Option<&[u8]>) -> Result<Option<i64>, ToolError> {
-    let Some(stored) = stored else { return Ok(None) };
-    let number = std::str::from_utf8(stored).ok().and_then(|text| text.parse().ok());
+    let Some(stored) = stored else {
+        return Ok(None);
+    };
+    let number = std::str::from_utf8(stored)
+        .ok()
+        .and_then(|text| text.parse().ok());
     number.map(Some).ok_or_else(|| {
-        ToolError::failed(format!("the state of the counter `{name}` is damaged: it is no number"))
+        ToolError::failed(format!(
+            "the state of the counter `{name}` is damaged: it is no number"
+        ))
     })
 }
 

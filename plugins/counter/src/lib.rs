@@ -1,6 +1,11 @@
 //! The skill `counter`: four tools over the state that the host keeps for a skill between
 //! calls. It needs room for that state (`max_state_kb`) and nothing else.
 
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "optional arguments own their values"
+)]
+
 pub mod counters;
 
 use prx_skill::prelude::*;
@@ -25,7 +30,9 @@ fn increment(
     by: i64,
 ) -> Result<Counter, ToolError> {
     let counter = counters::increment(name, by)?;
-    log::field("name", name).field("value", counter.value).debug("counted");
+    log::field("name", name)
+        .field("value", counter.value)
+        .debug("counted");
     Ok(counter)
 }
 
@@ -61,7 +68,9 @@ fn reset(
     expected: Option<i64>,
 ) -> Result<Reset, ToolError> {
     let reset = counters::reset(name, expected)?;
-    log::field("name", name).field("was", reset.was).info("reset a counter");
+    log::field("name", name)
+        .field("was", reset.was)
+        .info("reset a counter");
     Ok(reset)
 }
 

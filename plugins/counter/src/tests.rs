@@ -19,9 +19,18 @@ fn data(error: &ToolError) -> Value {
 fn a_counter_counts_up_and_down_and_keeps_its_value() {
     let host = Host::new();
     assert_eq!(call("increment", json!({"name": "a"})).unwrap()["value"], 1);
-    assert_eq!(call("increment", json!({"name": "a", "by": 41})).unwrap()["value"], 42);
-    assert_eq!(call("increment", json!({"name": "a", "by": -2})).unwrap()["value"], 40);
-    assert_eq!(call("get", json!({"name": "a"})).unwrap(), json!({"name": "a", "value": 40}));
+    assert_eq!(
+        call("increment", json!({"name": "a", "by": 41})).unwrap()["value"],
+        42
+    );
+    assert_eq!(
+        call("increment", json!({"name": "a", "by": -2})).unwrap()["value"],
+        40
+    );
+    assert_eq!(
+        call("get", json!({"name": "a"})).unwrap(),
+        json!({"name": "a", "value": 40})
+    );
     assert_eq!(host.state("counter/a").as_deref(), Some(&b"40"[..]));
 }
 
@@ -49,8 +58,14 @@ fn a_reset_from_another_value_is_a_conflict_that_tells_the_value() {
     let error = call("reset", json!({"name": "a", "expected": 6})).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
     assert_eq!(data(&error), json!({"name": "a", "value": 7}));
-    assert_eq!(call("reset", json!({"name": "a", "expected": 7})).unwrap()["was"], 7);
-    assert_eq!(call("reset", json!({"name": "a", "expected": 0})).unwrap()["was"], 0);
+    assert_eq!(
+        call("reset", json!({"name": "a", "expected": 7})).unwrap()["was"],
+        7
+    );
+    assert_eq!(
+        call("reset", json!({"name": "a", "expected": 0})).unwrap()["was"],
+        0
+    );
 }
 
 #[test]
@@ -64,14 +79,21 @@ fn a_full_state_says_how_much_is_missing_and_what_to_do() {
     let expected = json!({"missing_bytes": 9, "used_bytes": 14, "quota_bytes": 20});
     assert_eq!(data(&error), expected);
     call("reset", json!({"name": "first"})).unwrap();
-    assert_eq!(call("increment", json!({"name": "second"})).unwrap()["value"], 1);
+    assert_eq!(
+        call("increment", json!({"name": "second"})).unwrap()["value"],
+        1
+    );
 }
 
 #[test]
 fn without_a_grant_every_tool_is_denied_with_the_key_to_set() {
     let _host = Host::new().state_quota(0);
     for tool in ["increment", "get", "reset", "list"] {
-        let name = if tool == "list" { json!({}) } else { json!({"name": "a"}) };
+        let name = if tool == "list" {
+            json!({})
+        } else {
+            json!({"name": "a"})
+        };
         let error = call(tool, name).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Denied, "{tool}");
         assert!(error.message().contains("max_state_kb"), "{error}");
@@ -91,7 +113,10 @@ fn counting_out_of_range_changes_nothing() {
     call("increment", json!({"name": "a", "by": i64::MAX})).unwrap();
     let error = call("increment", json!({"name": "a"})).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
-    assert_eq!(call("get", json!({"name": "a"})).unwrap()["value"], i64::MAX);
+    assert_eq!(
+        call("get", json!({"name": "a"})).unwrap()["value"],
+        i64::MAX
+    );
 }
 
 #[test]
@@ -140,7 +165,9 @@ fn damaged_state_is_told_and_not_overwritten() {
 #[test]
 fn every_tool_asks_for_state_and_nothing_more() {
     for tool in SKILL.describe() {
-        let [request] = tool.requests else { panic!("{:?}", tool.requests) };
+        let [request] = tool.requests else {
+            panic!("{:?}", tool.requests)
+        };
         assert_eq!(request.capability, Capability::State);
         assert!(!request.reason.is_empty());
     }

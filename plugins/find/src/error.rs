@@ -17,7 +17,9 @@ pub enum FindError {
         why: String,
     },
     /// A path leads out of the granted folder.
-    #[error("`{path}` leads out of the searched folder: give a path below it, such as `guide/setup.md`")]
+    #[error(
+        "`{path}` leads out of the searched folder: give a path below it, such as `guide/setup.md`"
+    )]
     Outside {
         /// The path.
         path: String,

@@ -64,7 +64,9 @@ impl Walked {
     pub fn notes(&self, max_entries: usize) -> Vec<String> {
         let mut notes = Vec::new();
         if self.stopped {
-            notes.push(format!("stopped after {max_entries} entries: narrow `path`"));
+            notes.push(format!(
+                "stopped after {max_entries} entries: narrow `path`"
+            ));
         }
         if self.unreadable > 0 {
             notes.push(format!("folders that can not be read: {}", self.unreadable));
@@ -88,7 +90,10 @@ pub fn walk(
         let entries = children(&start, scope.hidden, &mut walked);
         waiting = entries.map_err(|error| match scope.path {
             "" => not_granted(scope, &error),
-            path => FindError::Unreadable { path: path.to_owned(), why: error.to_string() },
+            path => FindError::Unreadable {
+                path: path.to_owned(),
+                why: error.to_string(),
+            },
         })?;
     } else {
         waiting.push(start);
@@ -115,7 +120,11 @@ pub fn walk(
 
 fn start_entry(scope: Scope<'_>) -> Result<Entry, FindError> {
     let relative = relative(scope)?;
-    let root = Entry { path: scope.root.to_owned(), relative: String::new(), kind: Kind::Folder };
+    let root = Entry {
+        path: scope.root.to_owned(),
+        relative: String::new(),
+        kind: Kind::Folder,
+    };
     if relative.is_empty() {
         return Ok(root);
     }
@@ -124,15 +133,31 @@ fn start_entry(scope: Scope<'_>) -> Result<Entry, FindError> {
     // circle by itself.
     let found = fs::metadata(&path).map_err(|error| match error.kind() {
         _ if fs::metadata(scope.root).is_err() => not_granted(scope, &error),
-        io::ErrorKind::NotFound => FindError::NotFound { path: relative.clone() },
-        _ => FindError::Unreadable { path: relative.clone(), why: error.to_string() },
+        io::ErrorKind::NotFound => FindError::NotFound {
+            path: relative.clone(),
+        },
+        _ => FindError::Unreadable {
+            path: relative.clone(),
+            why: error.to_string(),
+        },
     })?;
-    let kind = if found.is_dir() { Kind::Folder } else { Kind::File };
-    Ok(Entry { path, relative, kind })
+    let kind = if found.is_dir() {
+        Kind::Folder
+    } else {
+        Kind::File
+    };
+    Ok(Entry {
+        path,
+        relative,
+        kind,
+    })
 }
 
 fn not_granted(scope: Scope<'_>, why: &io::Error) -> FindError {
-    FindError::NotGranted { folder: scope.root.display().to_string(), why: why.to_string() }
+    FindError::NotGranted {
+        folder: scope.root.display().to_string(),
+        why: why.to_string(),
+    }
 }
 
 /// The path below the root that a caller means, who may write the root before it.
@@ -144,13 +169,19 @@ fn relative(scope: Scope<'_>) -> Result<String, FindError> {
         _ => path,
     };
     if below.starts_with('/') || below.contains('\\') {
-        return Err(FindError::Outside { path: path.to_owned() });
+        return Err(FindError::Outside {
+            path: path.to_owned(),
+        });
     }
     let mut names = Vec::new();
     for name in below.split('/') {
         match name {
             "" | "." => {}
-            ".." => return Err(FindError::Outside { path: path.to_owned() }),
+            ".." => {
+                return Err(FindError::Outside {
+                    path: path.to_owned(),
+                });
+            }
             name => names.push(name),
         }
     }
@@ -174,7 +205,11 @@ fn children(folder: &Entry, hidden: bool, walked: &mut Walked) -> io::Result<Vec
             "" => name,
             parent => format!("{parent}/{name}"),
         };
-        entries.push(Entry { path: found.path(), relative, kind });
+        entries.push(Entry {
+            path: found.path(),
+            relative,
+            kind,
+        });
     }
     entries.sort_by(|a, b| b.relative.cmp(&a.relative));
     Ok(entries)
@@ -190,113 +225,13 @@ fn kind_of(found: &fs::DirEntry) -> Option<Kind> {
     } else if kind.is_symlink() {
         // A link to a file can not lead in a circle. One that leads out of the grant fails
         // here, since the host resolves it.
-        fs::metadata(found.path()).is_ok_and(|target| target.is_file()).then_some(Kind::File)
+        fs::metadata(found.path())
+            .is_ok_and(|target| target.is_file())
+            .then_some(Kind::File)
     } else {
         None
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn seen(scope: Scope<'_>) -> (Vec<String>, Walked) {
-        let mut seen = Vec::new();
-        let walked = walk(scope, &mut |entry| {
-            seen.push(entry.relative.clone());
-            ControlFlow::Continue(())
-        });
-        (seen, walked.unwrap())
-    }
-
-    fn scope(root: &Path) -> Scope<'_> {
-        Scope { root, path: "", hidden: false, max_entries: 1000 }
-    }
-
-    fn folder_of(files: &[&str]) -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        for file in files {
-            let path = folder.path().join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, "text").unwrap();
-        }
-        folder
-    }
-
-    #[test]
-    fn entries_come_by_name_and_folders_before_what_they_hold() {
-        let folder = folder_of(&["b.md", "a/z.md", "a/y/x.md", "c.md"]);
-        let (seen, walked) = seen(scope(folder.path()));
-        assert_eq!(seen, ["a", "a/y", "a/y/x.md", "a/z.md", "b.md", "c.md"]);
-        assert_eq!(walked, Walked::default());
-    }
-
-    #[test]
-    fn hidden_entries_are_visited_only_when_asked_for() {
-        let folder = folder_of(&[".git/config", "a.md", ".env"]);
-        assert_eq!(seen(scope(folder.path())).0, ["a.md"]);
-        let all = Scope { hidden: true, ..scope(folder.path()) };
-        assert_eq!(seen(all).0, [".env", ".git", ".git/config", "a.md"]);
-    }
-
-    #[test]
-    fn a_path_narrows_the_walk_however_it_is_written() {
-        let folder = folder_of(&["a/b/c.md", "a/d.md", "e.md"]);
-        let root = folder.path().to_str().unwrap();
-        for path in ["a/b", &format!("{root}/a/b"), "./a/b/", "a//b"] {
-            assert_eq!(seen(Scope { path, ..scope(folder.path()) }).0, ["a/b/c.md"], "{path}");
-        }
-        for path in ["", root, &format!("{root}/"), "."] {
-            assert_eq!(seen(Scope { path, ..scope(folder.path()) }).0.len(), 5, "{path}");
-        }
-        assert_eq!(seen(Scope { path: "a/d.md", ..scope(folder.path()) }).0, ["a/d.md"]);
-    }
-
-    #[test]
-    fn paths_that_lead_out_of_the_folder_are_refused() {
-        let folder = folder_of(&["a.md"]);
-        let root = folder.path().to_str().unwrap();
-        let (beside, above) = (format!("{root}x"), format!("{root}/.."));
-        for path in ["..", "a/../../b", "/etc", &beside, &above, "..\\b"] {
-            let error = walk(Scope { path, ..scope(folder.path()) }, &mut |_| panic!("visited"));
-            assert!(matches!(error, Err(FindError::Outside { .. })), "{path}: {error:?}");
-        }
-    }
-
-    #[test]
-    fn a_missing_path_is_told_apart_from_a_missing_grant() {
-        let folder = folder_of(&["a.md"]);
-        let missing = Scope { path: "nope", ..scope(folder.path()) };
-        let error = walk(missing, &mut |_| ControlFlow::Continue(())).unwrap_err();
-        assert!(matches!(error, FindError::NotFound { .. }), "{error:?}");
-        let nowhere = folder.path().join("nowhere");
-        for path in ["", "a"] {
-            let ungranted = Scope { path, ..scope(&nowhere) };
-            let error = walk(ungranted, &mut |_| ControlFlow::Continue(())).unwrap_err();
-            assert!(matches!(error, FindError::NotGranted { .. }), "{error:?}");
-        }
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_that_form_a_circle_do_not_keep_the_walk_going() {
-        use std::os::unix::fs::symlink;
-        let folder = folder_of(&["a/b/file.md"]);
-        symlink(folder.path(), folder.path().join("a/b/up")).unwrap();
-        symlink("self", folder.path().join("self")).unwrap();
-        symlink("a/b/file.md", folder.path().join("linked.md")).unwrap();
-        let (seen, walked) = seen(scope(folder.path()));
-        assert_eq!(seen, ["a", "a/b", "a/b/file.md", "linked.md"]);
-        assert_eq!(walked.links_skipped, 2);
-    }
-
-    #[test]
-    fn the_walk_stops_at_its_limit_and_says_so() {
-        let folder = folder_of(&["a.md", "b.md", "c.md"]);
-        let (found, walked) = seen(Scope { max_entries: 2, ..scope(folder.path()) });
-        assert_eq!(found, ["a.md", "b.md"]);
-        assert!(walked.stopped);
-        let exact = seen(Scope { max_entries: 3, ..scope(folder.path()) });
-        assert!(!exact.1.stopped);
-    }
-}
+mod tests;

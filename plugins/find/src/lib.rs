@@ -55,10 +55,15 @@ fn name(
     limit: usize,
 ) -> Result<Structured<Names>, ToolError> {
     let root = root()?;
-    let scope = Scope { root: &root, path, hidden, max_entries: MAX_ENTRIES };
-    let pattern = Pattern::new(pattern, case_sensitive).map_err(tool_error)?;
+    let scope = Scope {
+        root: &root,
+        path,
+        hidden,
+        max_entries: MAX_ENTRIES,
+    };
+    let pattern = Pattern::new(pattern, case_sensitive).map_err(|error| tool_error(&error))?;
     let found = names::find_names(scope, &pattern, kind, limit, &mut tell_progress("entries"))
-        .map_err(tool_error)?;
+        .map_err(|error| tool_error(&error))?;
     let text = found.to_text();
     Ok(Structured::new(found).text(text))
 }
@@ -78,16 +83,30 @@ fn name(
 )]
 fn text(#[arguments] question: TextQuestion) -> Result<Structured<Lines>, ToolError> {
     let root = root()?;
-    let TextQuestion { query, regex, files, path, case_sensitive, hidden, context, limit } =
-        question;
-    let scope = Scope { root: &root, path: &path, hidden, max_entries: MAX_ENTRIES };
-    let mut search = Search::new(&query, regex, case_sensitive).map_err(tool_error)?;
+    let TextQuestion {
+        query,
+        regex,
+        files,
+        path,
+        case_sensitive,
+        hidden,
+        context,
+        limit,
+    } = question;
+    let scope = Scope {
+        root: &root,
+        path: &path,
+        hidden,
+        max_entries: MAX_ENTRIES,
+    };
+    let mut search =
+        Search::new(&query, regex, case_sensitive).map_err(|error| tool_error(&error))?;
     search.context = context.into();
     search.limit = limit;
     let files = files.map(|glob| Pattern::new(&glob, case_sensitive));
-    search.files = files.transpose().map_err(tool_error)?;
-    let found =
-        lines::find_lines(scope, &search, &mut tell_progress("files")).map_err(tool_error)?;
+    search.files = files.transpose().map_err(|error| tool_error(&error))?;
+    let found = lines::find_lines(scope, &search, &mut tell_progress("files"))
+        .map_err(|error| tool_error(&error))?;
     log::field("files", found.files_searched)
         .field("matches", found.matches.len())
         .debug("searched the folder");
@@ -143,7 +162,7 @@ fn tell_progress(what: &'static str) -> impl FnMut(u64) {
     }
 }
 
-fn tool_error(error: FindError) -> ToolError {
+fn tool_error(error: &FindError) -> ToolError {
     let message = error.to_string();
     match error {
         FindError::NotGranted { .. } => ToolError::denied(message),

@@ -6,8 +6,8 @@ use std::io::{self, Read as _};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use regex::{Regex, RegexBuilder};
 use prx_skill::prelude::*;
+use regex::{Regex, RegexBuilder};
 
 use crate::error::FindError;
 use crate::folder::{Kind, Scope, Walked, walk};
@@ -39,7 +39,11 @@ impl Search {
         if query.is_empty() {
             return Err(FindError::EmptyQuery);
         }
-        let text = if regex { query.to_owned() } else { regex::escape(query) };
+        let text = if regex {
+            query.to_owned()
+        } else {
+            regex::escape(query)
+        };
         let expression = RegexBuilder::new(&text)
             .case_insensitive(!case_sensitive)
             .size_limit(1 << 20)
@@ -49,9 +53,17 @@ impl Search {
                 let drawn = error.to_string();
                 let why = drawn.lines().last().unwrap_or_default();
                 let why = why.trim_start_matches("error: ").to_owned();
-                FindError::BadExpression { expression: query.to_owned(), why }
+                FindError::BadExpression {
+                    expression: query.to_owned(),
+                    why,
+                }
             })?;
-        Ok(Self { expression, files: None, context: 0, limit: 50 })
+        Ok(Self {
+            expression,
+            files: None,
+            context: 0,
+            limit: 50,
+        })
     }
 }
 
@@ -94,7 +106,14 @@ impl Lines {
     /// The lines as grep prints them, and the note.
     pub fn to_text(&self) -> String {
         let mut blocks: Vec<String> = Vec::new();
-        for LineMatch { path, line, text, before, after } in &self.matches {
+        for LineMatch {
+            path,
+            line,
+            text,
+            before,
+            after,
+        } in &self.matches
+        {
             let mut lines = Vec::new();
             for (index, text) in before.iter().enumerate() {
                 lines.push(format!("{path}-{}-{text}", line - before.len() + index));
@@ -108,12 +127,15 @@ impl Lines {
         if blocks.is_empty() {
             blocks.push(format!("nothing found in {} files", self.files_searched));
         }
-        let has_context = self.matches.iter().any(|found| found.before.len() + found.after.len() > 0);
-        let mut text = blocks.join(if has_context { "\n--\n" } else { "\n" });
-        if let Some(note) = &self.note {
-            text += &format!("\n({note})");
+        let has_context = self
+            .matches
+            .iter()
+            .any(|found| found.before.len() + found.after.len() > 0);
+        let text = blocks.join(if has_context { "\n--\n" } else { "\n" });
+        match &self.note {
+            Some(note) => format!("{text}\n({note})"),
+            None => text,
         }
-        text
     }
 }
 
@@ -136,7 +158,10 @@ pub fn find_lines(
 ) -> Result<Lines, FindError> {
     let mut tally = Tally::default();
     let walked = walk(scope, &mut |entry| {
-        let wanted = search.files.as_ref().is_none_or(|pattern| pattern.matches(entry));
+        let wanted = search
+            .files
+            .as_ref()
+            .is_none_or(|pattern| pattern.matches(entry));
         if entry.kind == Kind::Folder || !wanted {
             return ControlFlow::Continue(());
         }
@@ -164,7 +189,9 @@ impl Tally {
         let lines: Vec<&str> = text.lines().collect();
         let mut matched = false;
         for (index, line) in lines.iter().enumerate() {
-            let Some(found) = search.expression.find(line) else { continue };
+            let Some(found) = search.expression.find(line) else {
+                continue;
+            };
             if self.found.matches.len() == search.limit {
                 let limit = search.limit;
                 self.ended = Some(format!(
@@ -199,7 +226,12 @@ impl Tally {
     }
 
     fn push(&mut self, found: LineMatch) {
-        let around = found.before.iter().chain(&found.after).map(String::len).sum::<usize>();
+        let around = found
+            .before
+            .iter()
+            .chain(&found.after)
+            .map(String::len)
+            .sum::<usize>();
         self.text_bytes += found.path.len() + found.text.len() + around;
         self.found.matches.push(found);
     }
@@ -219,7 +251,11 @@ impl Tally {
         if self.binary > 0 {
             notes.push(format!("binary files skipped: {}", self.binary));
         }
-        Lines { complete, note: join(&notes), ..self.found }
+        Lines {
+            complete,
+            note: join(&notes),
+            ..self.found
+        }
     }
 }
 
@@ -262,7 +298,11 @@ fn cut(line: &str, focus: usize) -> String {
         .min(length - MAX_LINE_CHARACTERS);
     let middle: String = line.chars().skip(start).take(MAX_LINE_CHARACTERS).collect();
     let left = if start > 0 { "\u{2026}" } else { "" };
-    let right = if start + MAX_LINE_CHARACTERS < length { "\u{2026}" } else { "" };
+    let right = if start + MAX_LINE_CHARACTERS < length {
+        "\u{2026}"
+    } else {
+        ""
+    };
     format!("{left}{middle}{right}")
 }
 

@@ -75,7 +75,10 @@ impl Pattern {
     /// Reads a glob: `*` and `?` stay within a name, `**` spans folders, `{a,b}` and `[a-z]`
     /// choose.
     pub fn new(glob: &str, case_sensitive: bool) -> Result<Self, FindError> {
-        let bad = |why: String| FindError::BadGlob { glob: glob.to_owned(), why };
+        let bad = |why: String| FindError::BadGlob {
+            glob: glob.to_owned(),
+            why,
+        };
         if glob.is_empty() {
             return Err(bad("it is empty; `*` matches every name".to_owned()));
         }
@@ -84,12 +87,19 @@ impl Pattern {
             .literal_separator(true)
             .build()
             .map_err(|error| bad(error.kind().to_string()))?;
-        Ok(Self { matcher: built.compile_matcher(), whole_path: glob.contains('/') })
+        Ok(Self {
+            matcher: built.compile_matcher(),
+            whole_path: glob.contains('/'),
+        })
     }
 
     /// Whether an entry matches.
     pub fn matches(&self, entry: &Entry) -> bool {
-        self.matcher.is_match(if self.whole_path { &entry.relative } else { entry.name() })
+        self.matcher.is_match(if self.whole_path {
+            &entry.relative
+        } else {
+            entry.name()
+        })
     }
 }
 
@@ -120,14 +130,24 @@ pub fn find_names(
         }
         let size = || std::fs::metadata(&entry.path).ok().map(|found| found.len());
         let bytes = if kind == Wanted::File { size() } else { None };
-        matches.push(NameMatch { path: entry.relative.clone(), kind, bytes });
+        matches.push(NameMatch {
+            path: entry.relative.clone(),
+            kind,
+            bytes,
+        });
         ControlFlow::Continue(())
     })?;
     let mut notes = walked.notes(scope.max_entries);
     if over_limit {
-        notes.push(format!("more than {limit} match: narrow `pattern` or `path`, or raise `limit`"));
+        notes.push(format!(
+            "more than {limit} match: narrow `pattern` or `path`, or raise `limit`"
+        ));
     }
-    Ok(Names { matches, complete: notes.is_empty(), note: join(&notes) })
+    Ok(Names {
+        matches,
+        complete: notes.is_empty(),
+        note: join(&notes),
+    })
 }
 
 /// Several notes as one text.
@@ -144,7 +164,12 @@ mod tests {
 
     fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        for file in ["README.md", "guide/setup.md", "guide/deep/setup.txt", "guide/notes.MD"] {
+        for file in [
+            "README.md",
+            "guide/setup.md",
+            "guide/deep/setup.txt",
+            "guide/notes.MD",
+        ] {
             let path = folder.path().join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "12345").unwrap();
@@ -153,10 +178,22 @@ mod tests {
     }
 
     fn found(root: &Path, glob: &str, wanted: Wanted, limit: usize) -> (Vec<String>, Names) {
-        let scope = Scope { root, path: "", hidden: false, max_entries: 1000 };
+        let scope = Scope {
+            root,
+            path: "",
+            hidden: false,
+            max_entries: 1000,
+        };
         let pattern = Pattern::new(glob, false).unwrap();
         let names = find_names(scope, &pattern, wanted, limit, &mut |_| {}).unwrap();
-        (names.matches.iter().map(|found| found.path.clone()).collect(), names)
+        (
+            names
+                .matches
+                .iter()
+                .map(|found| found.path.clone())
+                .collect(),
+            names,
+        )
     }
 
     #[test]
@@ -165,14 +202,23 @@ mod tests {
         let expected = ["README.md", "guide/notes.MD", "guide/setup.md"];
         assert_eq!(found(folder.path(), "*.md", Wanted::Any, 10).0, expected);
         let expected = ["guide/deep/setup.txt", "guide/setup.md"];
-        assert_eq!(found(folder.path(), "setup.{md,txt}", Wanted::Any, 10).0, expected);
+        assert_eq!(
+            found(folder.path(), "setup.{md,txt}", Wanted::Any, 10).0,
+            expected
+        );
     }
 
     #[test]
     fn a_pattern_with_a_slash_matches_whole_paths() {
         let folder = folder();
-        assert_eq!(found(folder.path(), "guide/*.md", Wanted::Any, 10).0.len(), 2);
-        assert_eq!(found(folder.path(), "**/setup.*", Wanted::Any, 10).0.len(), 2);
+        assert_eq!(
+            found(folder.path(), "guide/*.md", Wanted::Any, 10).0.len(),
+            2
+        );
+        assert_eq!(
+            found(folder.path(), "**/setup.*", Wanted::Any, 10).0.len(),
+            2
+        );
     }
 
     #[test]
@@ -210,7 +256,10 @@ mod tests {
     fn malformed_patterns_say_what_is_wrong() {
         for glob in ["", "[a", "{a,b"] {
             let error = Pattern::new(glob, false).err().unwrap();
-            assert!(matches!(error, FindError::BadGlob { .. }), "{glob}: {error}");
+            assert!(
+                matches!(error, FindError::BadGlob { .. }),
+                "{glob}: {error}"
+            );
         }
     }
 }

@@ -19,7 +19,9 @@ fn folder() -> (tempfile::TempDir, Host) {
 
 fn call(tool: &str, arguments: Value) -> (String, Value) {
     let output = testing::call(&SKILL, tool, arguments).unwrap();
-    let Content::Text(text) = &output.contents[0] else { panic!("{output:?}") };
+    let Content::Text(text) = &output.contents[0] else {
+        panic!("{output:?}")
+    };
     (text.clone(), from_str(&output.structured.unwrap()).unwrap())
 }
 
@@ -31,7 +33,10 @@ fn names_are_found_as_text_and_as_structure() {
     assert_eq!(found["matches"][1]["path"], "guide/setup.md");
     assert_eq!(found["complete"], true);
     let (text, found) = call("name", json!({"pattern": "*", "kind": "folder"}));
-    assert_eq!((text.as_str(), &found["matches"][0]["kind"]), ("guide/", &json!("folder")));
+    assert_eq!(
+        (text.as_str(), &found["matches"][0]["kind"]),
+        ("guide/", &json!("folder"))
+    );
 }
 
 #[test]
@@ -42,8 +47,14 @@ fn lines_are_found_as_a_reader_of_grep_expects() {
                     guide/setup.md:1:# Setup\nguide/setup.md-2-one";
     assert_eq!(text, expected);
     assert_eq!(found["matches"][0]["line"], 2);
-    assert_eq!((&found["files_searched"], &found["files_matched"]), (&json!(2), &json!(2)));
-    let (_, found) = call("text", json!({"query": "^t", "regex": true, "path": "guide"}));
+    assert_eq!(
+        (&found["files_searched"], &found["files_matched"]),
+        (&json!(2), &json!(2))
+    );
+    let (_, found) = call(
+        "text",
+        json!({"query": "^t", "regex": true, "path": "guide"}),
+    );
     assert_eq!(found["matches"][0]["text"], "two");
 }
 
@@ -63,7 +74,11 @@ fn long_searches_tell_their_progress() {
         fs::write(folder.path().join(format!("{number}.txt")), "x").unwrap();
     }
     call("text", json!({"query": "x", "files": "*.txt"}));
-    let counts: Vec<_> = host.progress().into_iter().map(|entry| entry.amount).collect();
+    let counts: Vec<_> = host
+        .progress()
+        .into_iter()
+        .map(|entry| entry.amount)
+        .collect();
     let count = |done| progress::Amount::Count { done, total: None };
     assert_eq!(counts, [count(25), count(50)]);
 }
@@ -72,12 +87,32 @@ fn long_searches_tell_their_progress() {
 fn each_error_has_the_kind_that_tells_what_to_do() {
     let (folder, host) = folder();
     for (tool, arguments, kind) in [
-        ("text", json!({"query": "(", "regex": true}), ErrorKind::InvalidArguments),
+        (
+            "text",
+            json!({"query": "(", "regex": true}),
+            ErrorKind::InvalidArguments,
+        ),
         ("text", json!({"query": ""}), ErrorKind::InvalidArguments),
-        ("text", json!({"query": "x", "path": "../x"}), ErrorKind::InvalidArguments),
-        ("text", json!({"query": "x", "path": "nope"}), ErrorKind::NotFound),
-        ("text", json!({"query": "x", "file": "*.md"}), ErrorKind::InvalidArguments),
-        ("name", json!({"pattern": "[a"}), ErrorKind::InvalidArguments),
+        (
+            "text",
+            json!({"query": "x", "path": "../x"}),
+            ErrorKind::InvalidArguments,
+        ),
+        (
+            "text",
+            json!({"query": "x", "path": "nope"}),
+            ErrorKind::NotFound,
+        ),
+        (
+            "text",
+            json!({"query": "x", "file": "*.md"}),
+            ErrorKind::InvalidArguments,
+        ),
+        (
+            "name",
+            json!({"pattern": "[a"}),
+            ErrorKind::InvalidArguments,
+        ),
     ] {
         let error = testing::call(&SKILL, tool, arguments.clone()).unwrap_err();
         assert_eq!(error.kind(), kind, "{arguments}: {error}");
@@ -91,7 +126,9 @@ fn each_error_has_the_kind_that_tells_what_to_do() {
 #[test]
 fn both_tools_ask_to_read_the_folder_and_nothing_more() {
     for tool in SKILL.describe() {
-        let [request] = tool.requests else { panic!("{:?}", tool.requests) };
+        let [request] = tool.requests else {
+            panic!("{:?}", tool.requests)
+        };
         assert_eq!(request.capability, Capability::ReadFolder("/docs"));
         assert!(!request.reason.is_empty());
         assert_eq!(tool.hints.read_only, Some(true));

@@ -62,11 +62,18 @@ pub struct Listing {
 impl Folder {
     /// The notes with this extension in the folder `root`.
     pub fn open(root: &Path, extension: &str) -> Result<Self, NoteError> {
-        let letters = extension.chars().all(|letter| letter.is_ascii_alphanumeric());
+        let letters = extension
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric());
         if !letters || !(1..=8).contains(&extension.len()) {
-            return Err(NoteError::BadExtension { extension: extension.to_owned() });
+            return Err(NoteError::BadExtension {
+                extension: extension.to_owned(),
+            });
         }
-        let folder = Self { root: root.to_owned(), extension: extension.to_owned() };
+        let folder = Self {
+            root: root.to_owned(),
+            extension: extension.to_owned(),
+        };
         fs::read_dir(root).map_err(|why| folder.not_granted(why))?;
         Ok(folder)
     }
@@ -75,7 +82,12 @@ impl Folder {
     ///
     /// Two writers can not both create a note of one name. Two that replace the same
     /// revision within the same instant can: the later one stays.
-    pub fn add(&self, title: &str, text: &str, replaces: Option<&str>) -> Result<Written, NoteError> {
+    pub fn add(
+        &self,
+        title: &str,
+        text: &str,
+        replaces: Option<&str>,
+    ) -> Result<Written, NoteError> {
         let name = named(title)?;
         let content = to_markdown(title, text)?;
         let temporary = Temporary::write(&self.root, &name, content.as_bytes())
@@ -94,7 +106,11 @@ impl Folder {
         }
         .map_err(|why| failed(&name, "written", why))?;
         let revision = revision_of(content.as_bytes());
-        Ok(Written { name, revision, replaced: replaces.is_some() })
+        Ok(Written {
+            name,
+            revision,
+            replaced: replaces.is_some(),
+        })
     }
 
     /// Reads the note with this name or title.
@@ -119,7 +135,9 @@ impl Folder {
         let mut found = Vec::new();
         for name in self.names()? {
             let path = self.path(&name);
-            let Ok(meta) = fs::metadata(&path) else { continue };
+            let Ok(meta) = fs::metadata(&path) else {
+                continue;
+            };
             found.push((meta.modified().ok(), meta.len(), name));
         }
         found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.2.cmp(&b.2)));
@@ -129,9 +147,17 @@ impl Folder {
             let content = self.content(&name).unwrap_or_default();
             let title = from_markdown(&name, &String::from_utf8_lossy(&content)).title;
             let changed = changed.map(|time| humantime::format_rfc3339_seconds(time).to_string());
-            Listed { name, title, bytes, changed }
+            Listed {
+                name,
+                title,
+                bytes,
+                changed,
+            }
         };
-        Ok(Listing { notes: found.into_iter().map(listed).collect(), total })
+        Ok(Listing {
+            notes: found.into_iter().map(listed).collect(),
+            total,
+        })
     }
 
     /// The names of all notes, by alphabet.
@@ -140,7 +166,9 @@ impl Folder {
         for entry in fs::read_dir(&self.root).map_err(|why| self.not_granted(why))? {
             let entry = entry.map_err(|why| self.not_granted(why))?;
             let file = entry.file_name().to_string_lossy().into_owned();
-            let Some((name, extension)) = file.rsplit_once('.') else { continue };
+            let Some((name, extension)) = file.rsplit_once('.') else {
+                continue;
+            };
             // A file that `add` would name otherwise could not be read by its name.
             let ours = extension == self.extension && name_of(name).as_deref() == Some(name);
             if ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
@@ -152,7 +180,10 @@ impl Folder {
     }
 
     fn not_granted(&self, why: io::Error) -> NoteError {
-        NoteError::NotGranted { folder: self.root.display().to_string(), why }
+        NoteError::NotGranted {
+            folder: self.root.display().to_string(),
+            why,
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -161,7 +192,9 @@ impl Folder {
 
     fn content(&self, name: &str) -> Result<Vec<u8>, NoteError> {
         fs::read(self.path(name)).map_err(|why| match why.kind() {
-            io::ErrorKind::NotFound => NoteError::NotFound { name: name.to_owned() },
+            io::ErrorKind::NotFound => NoteError::NotFound {
+                name: name.to_owned(),
+            },
             _ => failed(name, "read", why),
         })
     }
@@ -175,16 +208,25 @@ impl Folder {
         if revision == expected {
             return Ok(());
         }
-        Err(NoteError::Changed { name: name.to_owned(), revision })
+        Err(NoteError::Changed {
+            name: name.to_owned(),
+            revision,
+        })
     }
 }
 
 fn named(title: &str) -> Result<String, NoteError> {
-    name_of(title).ok_or_else(|| NoteError::NoName { title: title.to_owned() })
+    name_of(title).ok_or_else(|| NoteError::NoName {
+        title: title.to_owned(),
+    })
 }
 
 fn failed(name: &str, action: &'static str, why: io::Error) -> NoteError {
-    NoteError::Io { name: name.to_owned(), action, why }
+    NoteError::Io {
+        name: name.to_owned(),
+        action,
+        why,
+    }
 }
 
 /// A written file under a name that is no note's; removed again unless it becomes one.
@@ -217,7 +259,8 @@ impl Temporary {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 // A file system without links: take the name first, then fill it.
                 File::create_new(path)?;
-                self.replace(path).inspect_err(|_| drop(fs::remove_file(path)))
+                self.replace(path)
+                    .inspect_err(|_| drop(fs::remove_file(path)))
             }
             // The temporary name goes away with `self`.
             linked => linked,

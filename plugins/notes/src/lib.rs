@@ -2,6 +2,11 @@
 //! asks for `/notes`; another place can be set with `folder` in the tool's configuration,
 //! another file extension with `extension`.
 
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "optional arguments own their values"
+)]
+
 pub mod error;
 pub mod folder;
 pub mod lookup;
@@ -43,8 +48,12 @@ fn add(
     /// by now, it is left alone and the call is a conflict.
     replaces: Option<String>,
 ) -> Result<Written, ToolError> {
-    let written = open()?.add(title, text, replaces.as_deref()).map_err(tool_error)?;
-    log::field("name", &written.name).field("replaced", written.replaced).info("wrote a note");
+    let written = open()?
+        .add(title, text, replaces.as_deref())
+        .map_err(tool_error)?;
+    log::field("name", &written.name)
+        .field("replaced", written.replaced)
+        .info("wrote a note");
     Ok(written)
 }
 
@@ -118,7 +127,9 @@ fn remove(
     /// Remove it only if it still has this revision, as `read` gave it.
     revision: Option<String>,
 ) -> Result<Note, ToolError> {
-    let removed = open()?.remove(name, revision.as_deref()).map_err(tool_error)?;
+    let removed = open()?
+        .remove(name, revision.as_deref())
+        .map_err(tool_error)?;
     log::field("name", &removed.name).info("removed a note");
     Ok(removed)
 }

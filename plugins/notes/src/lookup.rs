@@ -43,17 +43,28 @@ pub fn search(
         return Err(NoteError::EmptyQuery);
     }
     let names = folder.names()?;
-    let mut hits = Hits { notes: Vec::new(), total: 0 };
+    let mut hits = Hits {
+        notes: Vec::new(),
+        total: 0,
+    };
     for (index, name) in names.iter().enumerate() {
         progress(index as u64 + 1, names.len() as u64);
         // A note that was removed meanwhile does not hold the text.
-        let Ok(note) = folder.read(name) else { continue };
+        let Ok(note) = folder.read(name) else {
+            continue;
+        };
         let mut lines = std::iter::once(note.title.as_str()).chain(note.text.lines());
-        let Some(line) = lines.find(|line| line.to_lowercase().contains(&query)) else { continue };
+        let Some(line) = lines.find(|line| line.to_lowercase().contains(&query)) else {
+            continue;
+        };
         hits.total += 1;
         if hits.notes.len() < limit {
             let line = line.trim().chars().take(MAX_LINE_CHARACTERS).collect();
-            hits.notes.push(Hit { name: note.name, title: note.title, line });
+            hits.notes.push(Hit {
+                name: note.name,
+                title: note.title,
+                line,
+            });
         }
     }
     Ok(hits)
@@ -66,7 +77,9 @@ mod tests {
     fn folder() -> (tempfile::TempDir, Folder) {
         let root = tempfile::tempdir().unwrap();
         let folder = Folder::open(root.path(), "md").unwrap();
-        folder.add("Shopping", "milk\nEggs and bread", None).unwrap();
+        folder
+            .add("Shopping", "milk\nEggs and bread", None)
+            .unwrap();
         folder.add("Eggs", "how to boil", None).unwrap();
         folder.add("Other", "nothing here", None).unwrap();
         (root, folder)
@@ -76,7 +89,11 @@ mod tests {
     fn titles_and_texts_are_searched_without_regard_to_case() {
         let (_root, folder) = folder();
         let hits = search(&folder, "EGGS", 10, &mut |_, _| {}).unwrap();
-        let found: Vec<_> = hits.notes.iter().map(|hit| (&*hit.name, &*hit.line)).collect();
+        let found: Vec<_> = hits
+            .notes
+            .iter()
+            .map(|hit| (&*hit.name, &*hit.line))
+            .collect();
         assert_eq!(found, [("eggs", "Eggs"), ("shopping", "Eggs and bread")]);
         assert_eq!(hits.total, 2);
     }
@@ -86,14 +103,20 @@ mod tests {
         let (_root, folder) = folder();
         let hits = search(&folder, "eggs", 1, &mut |_, _| {}).unwrap();
         assert_eq!((hits.notes.len(), hits.total), (1, 2));
-        assert_eq!(search(&folder, "absent", 1, &mut |_, _| {}).unwrap().total, 0);
+        assert_eq!(
+            search(&folder, "absent", 1, &mut |_, _| {}).unwrap().total,
+            0
+        );
     }
 
     #[test]
     fn progress_goes_through_all_notes() {
         let (_root, folder) = folder();
         let mut heard = Vec::new();
-        search(&folder, "x", 1, &mut |done, total| heard.push((done, total))).unwrap();
+        search(&folder, "x", 1, &mut |done, total| {
+            heard.push((done, total));
+        })
+        .unwrap();
         assert_eq!(heard, [(1, 3), (2, 3), (3, 3)]);
     }
 

@@ -84,7 +84,10 @@ mod tests {
     fn long_titles_are_cut_between_characters() {
         let name = name_of(&"\u{fc}".repeat(300)).unwrap();
         assert_eq!(name.len(), MAX_NAME_BYTES);
-        assert_eq!(name_of(&"abcd ".repeat(300)).unwrap().len(), MAX_NAME_BYTES - 1);
+        assert_eq!(
+            name_of(&"abcd ".repeat(300)).unwrap().len(),
+            MAX_NAME_BYTES - 1
+        );
     }
 
     fn titles() -> impl Strategy<Value = String> {

@@ -28,10 +28,15 @@ pub struct Note {
 pub fn to_markdown(title: &str, text: &str) -> Result<String, NoteError> {
     let title = title.trim();
     if title.chars().count() > MAX_TITLE_CHARACTERS || title.chars().any(char::is_control) {
-        return Err(NoteError::BadTitle { limit: MAX_TITLE_CHARACTERS });
+        return Err(NoteError::BadTitle {
+            limit: MAX_TITLE_CHARACTERS,
+        });
     }
     if text.len() > MAX_TEXT_BYTES {
-        return Err(NoteError::TooLong { bytes: text.len(), limit: MAX_TEXT_BYTES });
+        return Err(NoteError::TooLong {
+            bytes: text.len(),
+            limit: MAX_TEXT_BYTES,
+        });
     }
     Ok(format!("# {title}\n\n{}\n", text.trim_end()))
 }
@@ -82,7 +87,10 @@ mod tests {
     #[test]
     fn a_file_without_a_heading_is_named_by_its_name() {
         let note = from_markdown("groceries", "milk\r\neggs\r\n");
-        assert_eq!((note.title.as_str(), note.text.as_str()), ("groceries", "milk\r\neggs"));
+        assert_eq!(
+            (note.title.as_str(), note.text.as_str()),
+            ("groceries", "milk\r\neggs")
+        );
         assert_eq!(from_markdown("n", "# only").title, "only");
         assert_eq!(from_markdown("n", "").text, "");
     }

@@ -21,11 +21,23 @@ fn call(tool: &str, arguments: Value) -> Result<Value, ToolError> {
 fn a_note_goes_through_all_five_tools() {
     let (_folder, host) = folder();
     let written = call("add", json!({"title": "Plan for May", "text": "sow beans"})).unwrap();
-    assert_eq!((&written["name"], &written["replaced"]), (&json!("plan-for-may"), &json!(false)));
-    assert_eq!(call("list", json!({})).unwrap()["notes"][0]["title"], "Plan for May");
-    assert_eq!(call("read", json!({"name": "Plan for May"})).unwrap()["text"], "sow beans");
+    assert_eq!(
+        (&written["name"], &written["replaced"]),
+        (&json!("plan-for-may"), &json!(false))
+    );
+    assert_eq!(
+        call("list", json!({})).unwrap()["notes"][0]["title"],
+        "Plan for May"
+    );
+    assert_eq!(
+        call("read", json!({"name": "Plan for May"})).unwrap()["text"],
+        "sow beans"
+    );
     let hits = call("search", json!({"query": "BEANS"})).unwrap();
-    assert_eq!((&hits["total"], &hits["notes"][0]["line"]), (&json!(1), &json!("sow beans")));
+    assert_eq!(
+        (&hits["total"], &hits["notes"][0]["line"]),
+        (&json!(1), &json!("sow beans"))
+    );
     let removed = call("remove", json!({"name": "plan-for-may"})).unwrap();
     assert_eq!(removed["text"], "sow beans");
     assert_eq!(call("list", json!({})).unwrap()["total"], 0);
@@ -52,9 +64,21 @@ fn a_conflict_carries_what_is_needed_to_solve_it() {
 fn each_error_has_the_kind_that_tells_what_to_do() {
     let (folder, host) = folder();
     for (tool, arguments, kind) in [
-        ("add", json!({"title": "../..", "text": ""}), ErrorKind::InvalidArguments),
-        ("add", json!({"title": "a\nb", "text": ""}), ErrorKind::InvalidArguments),
-        ("add", json!({"title": "a", "text": "", "replaces": "x"}), ErrorKind::NotFound),
+        (
+            "add",
+            json!({"title": "../..", "text": ""}),
+            ErrorKind::InvalidArguments,
+        ),
+        (
+            "add",
+            json!({"title": "a\nb", "text": ""}),
+            ErrorKind::InvalidArguments,
+        ),
+        (
+            "add",
+            json!({"title": "a", "text": "", "replaces": "x"}),
+            ErrorKind::NotFound,
+        ),
         ("read", json!({"name": "absent"}), ErrorKind::NotFound),
         ("remove", json!({"name": "absent"}), ErrorKind::NotFound),
         ("search", json!({"query": " "}), ErrorKind::InvalidArguments),
@@ -63,7 +87,10 @@ fn each_error_has_the_kind_that_tells_what_to_do() {
         assert_eq!(error.kind(), kind, "{arguments}: {error}");
     }
     let host = host.config("extension", "../x");
-    assert_eq!(call("list", json!({})).unwrap_err().kind(), ErrorKind::Failed);
+    assert_eq!(
+        call("list", json!({})).unwrap_err().kind(),
+        ErrorKind::Failed
+    );
     let host = host.config("extension", "md");
     let _host = host.config("folder", folder.path().join("missing"));
     let error = call("list", json!({})).unwrap_err();
@@ -83,9 +110,15 @@ fn the_operator_chooses_the_extension() {
 fn only_the_tools_that_change_notes_ask_to_write() {
     for tool in SKILL.describe() {
         let changes = ["add", "remove"].contains(&tool.name);
-        let [request] = tool.requests else { panic!("{:?}", tool.requests) };
+        let [request] = tool.requests else {
+            panic!("{:?}", tool.requests)
+        };
         let folder = "/notes";
-        let wanted = if changes { Capability::WriteFolder(folder) } else { Capability::ReadFolder(folder) };
+        let wanted = if changes {
+            Capability::WriteFolder(folder)
+        } else {
+            Capability::ReadFolder(folder)
+        };
         assert_eq!(request.capability, wanted, "{}", tool.name);
         assert_eq!(tool.hints.read_only, Some(!changes), "{}", tool.name);
         // `add` overwrites what `replaces` names.

@@ -29,7 +29,13 @@ enum Picture {
 ///
 /// For a web address give it whole (`https://example.com`); for a wireless network give
 /// `WIFI:T:WPA;S:name;P:password;;`.
-#[tool(title = "QR code", read_only, destructive = false, idempotent, open_world = false)]
+#[tool(
+    title = "QR code",
+    read_only,
+    destructive = false,
+    idempotent,
+    open_world = false
+)]
 fn qrcode(
     /// What scanners shall read; up to 2,953 bytes.
     #[schemars(length(min = 1, max = 7089))]
@@ -50,7 +56,7 @@ fn qrcode(
     #[default]
     format: Picture,
 ) -> Result<Output, ToolError> {
-    let symbol = Symbol::new(text, error_correction, margin).map_err(tool_error)?;
+    let symbol = Symbol::new(text, error_correction, margin).map_err(|error| tool_error(&error))?;
     let mut output = Output::new().text(format!(
         "QR code of {} bytes: version {}, {modules} x {modules} modules, error correction {}, \
          {size} x {size} pixels",
@@ -60,7 +66,7 @@ fn qrcode(
         modules = symbol.modules(),
     ));
     if format != Picture::Svg {
-        let png = picture::to_png(&symbol, size).map_err(tool_error)?;
+        let png = picture::to_png(&symbol, size).map_err(|error| tool_error(&error))?;
         output = output.image(png, "image/png");
     }
     if format != Picture::Png {
@@ -71,7 +77,7 @@ fn qrcode(
     Ok(output)
 }
 
-fn tool_error(error: DrawError) -> ToolError {
+fn tool_error(error: &DrawError) -> ToolError {
     let message = error.to_string();
     match error {
         DrawError::Encoding { .. } => ToolError::failed(message),
@@ -116,7 +122,10 @@ mod tests {
         };
         assert_eq!(document.media_type.as_deref(), Some("image/svg+xml"));
         assert!(matches!(&document.body, ResourceBody::Text(svg) if svg.starts_with("<svg ")));
-        assert_eq!(call(json!({"text": "x", "format": "both"})).unwrap().len(), 3);
+        assert_eq!(
+            call(json!({"text": "x", "format": "both"})).unwrap().len(),
+            3
+        );
     }
 
     #[test]
@@ -124,8 +133,16 @@ mod tests {
         let text = "https://example.com/a/rather/long/path?with=a&query=of&some=length";
         let modules = |level: &str| {
             let contents = call(json!({"text": text, "error_correction": level})).unwrap();
-            let Content::Text(text) = &contents[0] else { panic!("{contents:?}") };
-            let version = text.split("version ").nth(1).unwrap().split(',').next().unwrap();
+            let Content::Text(text) = &contents[0] else {
+                panic!("{contents:?}")
+            };
+            let version = text
+                .split("version ")
+                .nth(1)
+                .unwrap()
+                .split(',')
+                .next()
+                .unwrap();
             version.parse::<u8>().unwrap()
         };
         assert!(modules("low") < modules("high"));
@@ -150,11 +167,16 @@ mod tests {
     #[test]
     fn the_tool_describes_itself_fully() {
         let tools = SKILL.describe();
-        let [tool] = &tools[..] else { panic!("{tools:?}") };
+        let [tool] = &tools[..] else {
+            panic!("{tools:?}")
+        };
         assert!(tool.requests.is_empty() && tool.output_schema.is_none());
         let schema = tool.input_schema.as_value();
         assert_eq!(schema["required"], json!(["text"]));
-        assert_eq!(schema["properties"]["error_correction"]["default"], "medium");
+        assert_eq!(
+            schema["properties"]["error_correction"]["default"],
+            "medium"
+        );
         assert_eq!(schema["properties"]["size"]["maximum"], 2048);
     }
 }

@@ -12,12 +12,20 @@ pub const MAX_SIZE: u32 = 2048;
 /// A PNG of exactly `size` pixels a side, one bit for each.
 pub fn to_png(symbol: &Symbol, size: u32) -> Result<Vec<u8>, DrawError> {
     if size > MAX_SIZE {
-        return Err(DrawError::TooLarge { what: "size", value: size, limit: MAX_SIZE });
+        return Err(DrawError::TooLarge {
+            what: "size",
+            value: size,
+            limit: MAX_SIZE,
+        });
     }
     let scale = size / symbol.side();
     if scale == 0 {
         let least = symbol.side();
-        return Err(DrawError::TooSmall { size, least, good: least * 4 });
+        return Err(DrawError::TooSmall {
+            size,
+            least,
+            good: least * 4,
+        });
     }
     // What the whole modules leave over becomes margin on all sides.
     let start = (size - scale * symbol.side()) / 2;
@@ -34,7 +42,9 @@ pub fn to_png(symbol: &Symbol, size: u32) -> Result<Vec<u8>, DrawError> {
         }
         pixels.extend(row);
     }
-    encode(size, &pixels).map_err(|error| DrawError::Encoding { why: error.to_string() })
+    encode(size, &pixels).map_err(|error| DrawError::Encoding {
+        why: error.to_string(),
+    })
 }
 
 fn encode(size: u32, pixels: &[u8]) -> Result<Vec<u8>, png::EncodingError> {
@@ -50,23 +60,23 @@ fn encode(size: u32, pixels: &[u8]) -> Result<Vec<u8>, png::EncodingError> {
 
 /// An SVG that is `size` pixels a side where nothing scales it.
 pub fn to_svg(symbol: &Symbol, size: u32) -> String {
-    let side = symbol.side();
+    let modules = symbol.side();
     let mut path = String::new();
-    for y in 0..side {
+    for y in 0..modules {
         let mut x = 0;
-        while x < side {
-            let run = (x..side).take_while(|x| symbol.is_dark(*x, y)).count();
+        while x < modules {
+            let run = (x..modules).take_while(|x| symbol.is_dark(*x, y)).count();
             if run > 0 {
                 write!(path, "M{x} {y}h{run}v1h-{run}z").expect("a string takes every text");
             }
             // The module after a run is light.
-            x += u32::try_from(run).unwrap_or(side) + 1;
+            x += u32::try_from(run).unwrap_or(modules) + 1;
         }
     }
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{size}\" height=\"{size}\" \
-         viewBox=\"0 0 {side} {side}\" shape-rendering=\"crispEdges\">\
-         <rect width=\"{side}\" height=\"{side}\" fill=\"#fff\"/><path d=\"{path}\"/></svg>\n"
+         viewBox=\"0 0 {modules} {modules}\" shape-rendering=\"crispEdges\">\
+         <rect width=\"{modules}\" height=\"{modules}\" fill=\"#fff\"/><path d=\"{path}\"/></svg>\n"
     )
 }
 
@@ -86,9 +96,15 @@ mod tests {
         let mut reader = decoder.read_info().unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         let frame = reader.next_frame(&mut pixels).unwrap();
-        assert_eq!((frame.width, frame.color_type), (frame.height, png::ColorType::Grayscale));
+        assert_eq!(
+            (frame.width, frame.color_type),
+            (frame.height, png::ColorType::Grayscale)
+        );
         pixels.truncate(frame.buffer_size());
-        (frame.width as usize, pixels.into_iter().map(|pixel| pixel < 128).collect())
+        (
+            frame.width as usize,
+            pixels.into_iter().map(|pixel| pixel < 128).collect(),
+        )
     }
 
     fn scan(side: usize, dark: &[bool]) -> String {
@@ -102,7 +118,11 @@ mod tests {
 
     #[test]
     fn a_scanner_reads_the_picture() {
-        for text in ["https://example.com/?a=1", "0123456789", "\u{e4}\u{f6}\u{fc} \u{1F980}"] {
+        for text in [
+            "https://example.com/?a=1",
+            "0123456789",
+            "\u{e4}\u{f6}\u{fc} \u{1F980}",
+        ] {
             for size in [200, 301] {
                 let (side, dark) = decode(&to_png(&symbol(text), size).unwrap());
                 assert_eq!(side, size as usize);
@@ -114,10 +134,24 @@ mod tests {
     #[test]
     fn a_size_that_can_not_show_the_code_is_refused_with_one_that_can() {
         let error = to_png(&symbol("x"), 28).unwrap_err();
-        assert_eq!(error, DrawError::TooSmall { size: 28, least: 29, good: 116 });
+        assert_eq!(
+            error,
+            DrawError::TooSmall {
+                size: 28,
+                least: 29,
+                good: 116
+            }
+        );
         assert!(to_png(&symbol("x"), 29).is_ok());
         let error = to_png(&symbol("x"), 2049).unwrap_err();
-        assert_eq!(error, DrawError::TooLarge { what: "size", value: 2049, limit: 2048 });
+        assert_eq!(
+            error,
+            DrawError::TooLarge {
+                what: "size",
+                value: 2049,
+                limit: 2048
+            }
+        );
     }
 
     #[test]
@@ -136,7 +170,7 @@ mod tests {
             dark[y * side + x..][..length].fill(true);
         }
         for (index, dark) in dark.into_iter().enumerate() {
-            let (x, y) = ((index % side) as u32, (index / side) as u32);
+            let [x, y] = [index % side, index / side].map(|place| u32::try_from(place).unwrap());
             assert_eq!(dark, symbol.is_dark(x, y), "{x} {y}");
         }
     }

@@ -50,7 +50,11 @@ impl Symbol {
             return Err(DrawError::Empty);
         }
         if margin > MAX_MARGIN {
-            return Err(DrawError::TooLarge { what: "margin", value: margin, limit: MAX_MARGIN });
+            return Err(DrawError::TooLarge {
+                what: "margin",
+                value: margin,
+                limit: MAX_MARGIN,
+            });
         }
         let level_of_code = match level {
             ErrorCorrection::Low => QrCodeEcc::Low,
@@ -58,8 +62,10 @@ impl Symbol {
             ErrorCorrection::Quartile => QrCodeEcc::Quartile,
             ErrorCorrection::High => QrCodeEcc::High,
         };
-        let code = QrCode::encode_text(text, level_of_code)
-            .map_err(|_| DrawError::TooLong { bytes: text.len(), level: level.as_str() })?;
+        let code = QrCode::encode_text(text, level_of_code).map_err(|_| DrawError::TooLong {
+            bytes: text.len(),
+            level: level.as_str(),
+        })?;
         Ok(Self { code, margin })
     }
 
@@ -91,7 +97,9 @@ impl Symbol {
     /// Whether a module is dark, counted from the corner of the margin.
     pub fn is_dark(&self, x: u32, y: u32) -> bool {
         let inner = |place: u32| {
-            place.checked_sub(self.margin).and_then(|place| i32::try_from(place).ok())
+            place
+                .checked_sub(self.margin)
+                .and_then(|place| i32::try_from(place).ok())
         };
         match (inner(x), inner(y)) {
             (Some(x), Some(y)) => self.code.get_module(x, y),
@@ -106,7 +114,11 @@ mod tests {
 
     #[test]
     fn short_texts_get_small_codes_and_long_texts_large_ones() {
-        let version = |text: &str| Symbol::new(text, ErrorCorrection::Low, 4).unwrap().version();
+        let version = |text: &str| {
+            Symbol::new(text, ErrorCorrection::Low, 4)
+                .unwrap()
+                .version()
+        };
         assert_eq!(version("1"), 1);
         assert_eq!(version(&"x".repeat(2953)), 40);
     }
@@ -119,7 +131,10 @@ mod tests {
         let longer = "x".repeat(2954);
         let error = Symbol::new(&longer, ErrorCorrection::Low, 4).err().unwrap();
         assert!(!error.to_string().contains("or give"), "{error}");
-        assert_eq!(Symbol::new("", ErrorCorrection::Low, 4).err(), Some(DrawError::Empty));
+        assert_eq!(
+            Symbol::new("", ErrorCorrection::Low, 4).err(),
+            Some(DrawError::Empty)
+        );
     }
 
     #[test]

@@ -60,7 +60,11 @@ impl Function {
 impl Aggregate {
     /// The number of rows in each group.
     pub fn count() -> Self {
-        Self { function: Function::Count, column: None, name: None }
+        Self {
+            function: Function::Count,
+            column: None,
+            name: None,
+        }
     }
 
     /// The name of the new column.
@@ -81,11 +85,18 @@ impl Aggregate {
             let function = self.function.as_str();
             return Err(TableError::AggregateWithoutColumn { function });
         };
-        let cells = rows.iter().map(|row| &row[place]).filter(|cell| !cell::is_empty(cell));
+        let cells = rows
+            .iter()
+            .map(|row| &row[place])
+            .filter(|cell| !cell::is_empty(cell));
         Ok(match self.function {
             Function::Count => Value::from(cells.count()),
-            Function::Distinct => Value::from(cells.map(Value::to_string).collect::<HashSet<_>>().len()),
-            Function::Sum => self.sum(cells)?.map_or(Value::from(0), |(sum, _)| to_value(sum)),
+            Function::Distinct => {
+                Value::from(cells.map(Value::to_string).collect::<HashSet<_>>().len())
+            }
+            Function::Sum => self
+                .sum(cells)?
+                .map_or(Value::from(0), |(sum, _)| to_value(sum)),
             Function::Avg => match self.sum(cells)? {
                 Some((sum, count)) => to_value(Numeric::Float(sum.as_f64() / count)),
                 None => Value::Null,
@@ -147,8 +158,9 @@ fn rounded(sum: Numeric, decimals: usize) -> Numeric {
 
 fn to_value(number: Numeric) -> Value {
     match number {
-        Numeric::Integer(integer) => Number::from_i128(integer)
-            .map_or_else(|| Value::from(number.as_f64()), Value::Number),
+        Numeric::Integer(integer) => {
+            Number::from_i128(integer).map_or_else(|| Value::from(number.as_f64()), Value::Number)
+        }
         // Infinite sums have no JSON number and become null.
         Numeric::Float(float) => Value::from(float),
     }
@@ -156,7 +168,11 @@ fn to_value(number: Numeric) -> Value {
 
 fn extreme<'a>(cells: impl Iterator<Item = &'a Value>, wanted: Ordering) -> Value {
     let better = |best: &'a Value, cell: &'a Value| {
-        if cell::order(cell, best) == wanted { cell } else { best }
+        if cell::order(cell, best) == wanted {
+            cell
+        } else {
+            best
+        }
     };
     cells.reduce(better).cloned().unwrap_or(Value::Null)
 }
@@ -168,7 +184,11 @@ mod tests {
     use super::*;
 
     fn compute(function: Function, cells: &[Value]) -> Result<Value, TableError> {
-        let aggregate = Aggregate { function, column: Some("c".into()), name: None };
+        let aggregate = Aggregate {
+            function,
+            column: Some("c".into()),
+            name: None,
+        };
         let rows: Vec<&[Value]> = cells.iter().map(std::slice::from_ref).collect();
         aggregate.compute(Some(0), &rows)
     }
@@ -197,13 +217,19 @@ mod tests {
     fn sums_of_decimals_show_no_rounding_error() {
         let cells = [json!(0.1), json!(0.2), json!("19.90")];
         assert_eq!(compute(Function::Sum, &cells), Ok(json!(20.2)));
-        assert_eq!(compute(Function::Sum, &[json!(1e300), json!(1)]), Ok(json!(1e300)));
+        assert_eq!(
+            compute(Function::Sum, &[json!(1e300), json!(1)]),
+            Ok(json!(1e300))
+        );
     }
 
     #[test]
     fn integers_are_added_exactly() {
         let large = 9_007_199_254_740_993_i64;
-        assert_eq!(compute(Function::Sum, &[json!(large), json!(0)]), Ok(json!(large)));
+        assert_eq!(
+            compute(Function::Sum, &[json!(large), json!(0)]),
+            Ok(json!(large))
+        );
         let sum = compute(Function::Sum, &[json!(u64::MAX), json!(u64::MAX)]).unwrap();
         assert_eq!(sum.as_f64(), Some(36_893_488_147_419_103_232.0));
     }
@@ -214,14 +240,20 @@ mod tests {
         assert_eq!(compute(Function::Min, &cells), Ok(json!("a")));
         assert_eq!(compute(Function::Max, &cells), Ok(json!("b")));
         let error = compute(Function::Sum, &cells).unwrap_err().to_string();
-        assert!(error.contains("`c` holds `b`") && error.contains("no `sum`"), "{error}");
+        assert!(
+            error.contains("`c` holds `b`") && error.contains("no `sum`"),
+            "{error}"
+        );
     }
 
     #[test]
     fn only_counting_rows_needs_no_column() {
         let row: &[Value] = &[json!(null)];
         assert_eq!(Aggregate::count().compute(None, &[row, row]), Ok(json!(2)));
-        let sum = Aggregate { function: Function::Sum, ..Aggregate::count() };
+        let sum = Aggregate {
+            function: Function::Sum,
+            ..Aggregate::count()
+        };
         let expected = TableError::AggregateWithoutColumn { function: "sum" };
         assert_eq!(sum.compute(None, &[row]), Err(expected));
     }

@@ -63,14 +63,20 @@ impl Numeric {
                 if let Ok(integer) = text.parse() {
                     return Some(Self::Integer(integer));
                 }
-                text.parse().ok().filter(|float: &f64| float.is_finite()).map(Self::Float)
+                text.parse()
+                    .ok()
+                    .filter(|float: &f64| float.is_finite())
+                    .map(Self::Float)
             }
             _ => None,
         }
     }
 
     /// The nearest float.
-    #[expect(clippy::cast_precision_loss, reason = "the nearest float is what is wanted")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the nearest float is what is wanted"
+    )]
     pub fn as_f64(self) -> f64 {
         match self {
             Self::Integer(integer) => integer as f64,
@@ -82,7 +88,10 @@ impl Numeric {
     pub fn order(self, other: Self) -> Ordering {
         match (self, other) {
             (Self::Integer(a), Self::Integer(b)) => a.cmp(&b),
-            (a, b) => a.as_f64().partial_cmp(&b.as_f64()).unwrap_or(Ordering::Equal),
+            (a, b) => a
+                .as_f64()
+                .partial_cmp(&b.as_f64())
+                .unwrap_or(Ordering::Equal),
         }
     }
 }
@@ -123,9 +132,18 @@ mod tests {
         ] {
             assert_eq!(from_text(text), cell, "{text}");
         }
-        for text in
-            ["007", "1.50", "+1", "1e5", "-0", "NaN", "inf", "True", " 1", "18446744073709551616"]
-        {
+        for text in [
+            "007",
+            "1.50",
+            "+1",
+            "1e5",
+            "-0",
+            "NaN",
+            "inf",
+            "True",
+            " 1",
+            "18446744073709551616",
+        ] {
             assert_eq!(from_text(text), json!(text));
         }
     }
@@ -137,13 +155,23 @@ mod tests {
         assert!(equal(json!("007"), json!(7)));
         assert_eq!(order(&json!(9), &json!("10")), Ordering::Less);
         // These two are the same float.
-        let (a, b) = (json!(9_007_199_254_740_993_i64), json!(9_007_199_254_740_992_i64));
+        let (a, b) = (
+            json!(9_007_199_254_740_993_i64),
+            json!(9_007_199_254_740_992_i64),
+        );
         assert_eq!(order(&a, &b), Ordering::Greater);
     }
 
     #[test]
     fn numbers_come_before_text_and_text_before_the_rest() {
-        let mut cells = [json!(true), json!("b"), json!(2), json!({"a": 1}), json!("a"), json!(1)];
+        let mut cells = [
+            json!(true),
+            json!("b"),
+            json!(2),
+            json!({"a": 1}),
+            json!("a"),
+            json!(1),
+        ];
         cells.sort_by(order);
         assert_eq!(cells[..4], [json!(1), json!(2), json!("a"), json!("b")]);
     }

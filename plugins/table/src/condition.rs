@@ -94,7 +94,11 @@ impl Condition {
         let bad = |needs| {
             let operator = serde_json::to_value(self.op).unwrap_or_default();
             let operator = operator.as_str().unwrap_or_default().to_owned();
-            Err(TableError::BadCondition { column: self.column.clone(), operator, needs })
+            Err(TableError::BadCondition {
+                column: self.column.clone(),
+                operator,
+                needs,
+            })
         };
         let values = match (self.op, &self.value) {
             (O::Empty | O::NotEmpty, None) => Vec::new(),
@@ -104,11 +108,17 @@ impl Condition {
             (_, None) => return bad("a `value`; `empty` finds cells without one"),
             (_, Some(Operand::List(_))) => return bad("a single `value`; `in` takes a list"),
             (O::Contains | O::StartsWith | O::EndsWith, Some(Operand::Single(single))) => {
-                vec![Value::from(cell::to_text(&single.to_value()).to_lowercase())]
+                vec![Value::from(
+                    cell::to_text(&single.to_value()).to_lowercase(),
+                )]
             }
             (_, Some(Operand::Single(single))) => vec![single.to_value()],
         };
-        Ok(Checked { place, operator: self.op, values })
+        Ok(Checked {
+            place,
+            operator: self.op,
+            values,
+        })
     }
 }
 
@@ -129,9 +139,16 @@ impl Checked {
         let any_equal = || self.values.iter().any(|value| equal(cell, value));
         let text = || cell::to_text(cell).to_lowercase();
         let ordered = |wanted: fn(Ordering) -> bool| {
-            self.values.first().and_then(|value| compare(cell, value)).is_some_and(wanted)
+            self.values
+                .first()
+                .and_then(|value| compare(cell, value))
+                .is_some_and(wanted)
         };
-        let wanted_text = self.values.first().and_then(Value::as_str).unwrap_or_default();
+        let wanted_text = self
+            .values
+            .first()
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         match self.operator {
             Operator::Eq | Operator::In => any_equal(),
             Operator::Ne => !any_equal(),

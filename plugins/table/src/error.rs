@@ -106,12 +106,18 @@ pub enum TableError {
 }
 
 fn meant(nearest: Option<&str>) -> String {
-    nearest.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+    nearest
+        .map(|name| format!(" (did you mean `{name}`?)"))
+        .unwrap_or_default()
 }
 
 fn list(columns: &[String]) -> String {
     const SHOWN: usize = 30;
-    let shown: Vec<String> = columns.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let shown: Vec<String> = columns
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("`{name}`"))
+        .collect();
     let more = if columns.len() > SHOWN { ", ..." } else { "" };
     format!("{}{more}", shown.join(", "))
 }

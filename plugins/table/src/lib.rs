@@ -2,6 +2,11 @@
 //! with a structure that has a schema, `convert` with text. Arguments are structs of their
 //! own here, which suits tools with many of them.
 
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "optional arguments own their values"
+)]
+
 pub mod aggregate;
 pub mod cell;
 pub mod condition;
@@ -29,31 +34,74 @@ const MAX_ROWS: usize = 1000;
 /// The steps are done in this order: `filter`, `group_by` with `aggregates`, `sort`, `offset`
 /// and `limit`, `select`. For example, the total of each city: `{"input": "city,price\nBonn,3",
 /// "group_by": ["city"], "aggregates": [{"function": "sum", "column": "price"}]}`.
-#[tool(title = "Query a table", read_only, destructive = false, idempotent, open_world = false)]
-fn query(#[arguments] arguments: QueryArguments) -> Result<Structured<Rows>, ToolError> {
-    let QueryArguments { input, from, delimiter, .. } = &arguments;
+#[tool(
+    title = "Query a table",
+    read_only,
+    destructive = false,
+    idempotent,
+    open_world = false
+)]
+fn query(#[arguments] arguments: QueryArguments) -> Result<Structured<QueryAnswer>, ToolError> {
+    let QueryArguments {
+        input,
+        from,
+        delimiter,
+        ..
+    } = &arguments;
     let table = read::read(input, *from, delimiter.as_deref()).map_err(tool_error)?;
-    log::field("rows", table.rows.len()).field("columns", table.columns.len()).debug("read a table");
-    let QueryArguments { filter, group_by, aggregates, sort, select, offset, limit, .. } =
-        arguments;
+    log::field("rows", table.rows.len())
+        .field("columns", table.columns.len())
+        .debug("read a table");
+    let QueryArguments {
+        filter,
+        group_by,
+        aggregates,
+        sort,
+        select,
+        offset,
+        limit,
+        ..
+    } = arguments;
     let limit = limit.min(MAX_ROWS);
-    let question = Question { filter, group_by, aggregates, sort, select, offset, limit };
+    let question = Question {
+        filter,
+        group_by,
+        aggregates,
+        sort,
+        select,
+        offset,
+        limit,
+    };
     let answer = question.run(table).map_err(tool_error)?;
     let shown = answer.table.rows.len();
     let mut text = write::write(&answer.table, Format::Markdown);
     if shown < answer.total {
-        text += &format!("\n{shown} of {} rows, from row {}\n", answer.total, offset + 1);
+        text = format!(
+            "{text}\n{shown} of {} rows, from row {}\n",
+            answer.total,
+            offset + 1
+        );
     }
     let rows = answer.table.objects().collect();
-    let rows = Rows { columns: answer.table.columns, rows, total: answer.total };
-    Ok(Structured::new(rows).text(text))
+    let answer = QueryAnswer {
+        columns: answer.table.columns,
+        rows,
+        total: answer.total,
+    };
+    Ok(Structured::new(answer).text(text))
 }
 
 /// Convert a table between CSV, JSON, NDJSON and Markdown.
 ///
 /// Text becomes a number only if that number is written exactly so: `007` and `1.50` stay
 /// text, so that nothing is lost on the way back.
-#[tool(title = "Convert a table", read_only, destructive = false, idempotent, open_world = false)]
+#[tool(
+    title = "Convert a table",
+    read_only,
+    destructive = false,
+    idempotent,
+    open_world = false
+)]
 fn convert(
     /// The table: CSV with a header line, a JSON array of objects, or one JSON object a line.
     input: &str,
@@ -113,7 +161,7 @@ fn default_limit() -> usize {
 /// The answer of `query`.
 #[data(output)]
 #[derive(Clone, Debug, PartialEq)]
-struct Rows {
+struct QueryAnswer {
     /// The names of the columns, in order.
     columns: Vec<String>,
     /// The rows, as objects with these columns.
@@ -126,9 +174,9 @@ fn tool_error(error: TableError) -> ToolError {
     // Whatever is wrong with a table in the arguments, other arguments would be right.
     let answer = ToolError::invalid_arguments(error.to_string());
     match error {
-        TableError::UnknownColumn { nearest, columns, .. } => {
-            answer.with_data(json!({ "nearest": nearest, "columns": columns }))
-        }
+        TableError::UnknownColumn {
+            nearest, columns, ..
+        } => answer.with_data(json!({ "nearest": nearest, "columns": columns })),
         TableError::RaggedCsv { line, .. } => answer.with_data(json!({ "line": line })),
         _ => answer,
     }

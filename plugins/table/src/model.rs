@@ -60,7 +60,13 @@ impl Table {
 
     /// The rows as objects.
     pub fn objects(&self) -> impl Iterator<Item = Map<String, Value>> + '_ {
-        self.rows.iter().map(|row| self.columns.iter().cloned().zip(row.iter().cloned()).collect())
+        self.rows.iter().map(|row| {
+            self.columns
+                .iter()
+                .cloned()
+                .zip(row.iter().cloned())
+                .collect()
+        })
     }
 }
 
@@ -68,7 +74,9 @@ fn nearest(name: &str, columns: &[String]) -> Option<String> {
     let alike = |column: &str| {
         strsim::jaro_winkler(&name.trim().to_lowercase(), &column.trim().to_lowercase())
     };
-    let best = columns.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)))?;
+    let best = columns
+        .iter()
+        .max_by(|a, b| alike(a).total_cmp(&alike(b)))?;
     (alike(best) >= 0.75).then(|| best.clone())
 }
 
@@ -78,8 +86,10 @@ mod tests {
 
     #[test]
     fn an_unknown_column_is_answered_with_the_nearest_and_all_others() {
-        let table =
-            Table { columns: vec!["Price".into(), "name".into()], rows: Vec::new() };
+        let table = Table {
+            columns: vec!["Price".into(), "name".into()],
+            rows: Vec::new(),
+        };
         assert_eq!(table.column("name"), Ok(1));
         let error = table.column("prize").unwrap_err().to_string();
         assert!(error.contains("did you mean `Price`?"), "{error}");

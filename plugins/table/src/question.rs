@@ -63,7 +63,10 @@ impl Question {
         let end = total.min(self.offset.saturating_add(self.limit));
         table.rows.truncate(end);
         table.rows.drain(..self.offset.min(end));
-        Ok(Answer { table: self.select(table)?, total })
+        Ok(Answer {
+            table: self.select(table)?,
+            total,
+        })
     }
 
     fn filter(&self, table: &mut Table) -> Result<(), TableError> {
@@ -72,15 +75,20 @@ impl Question {
             condition.check(place)
         });
         let conditions = conditions.collect::<Result<Vec<_>, _>>()?;
-        table.rows.retain(|row| conditions.iter().all(|condition| condition.holds(row)));
+        table
+            .rows
+            .retain(|row| conditions.iter().all(|condition| condition.holds(row)));
         Ok(())
     }
 
     fn group(&self, table: &Table) -> Result<Table, TableError> {
         let keys = table.places(&self.group_by)?;
         let counting = [Aggregate::count()];
-        let aggregates: &[Aggregate] =
-            if self.aggregates.is_empty() { &counting } else { &self.aggregates };
+        let aggregates: &[Aggregate] = if self.aggregates.is_empty() {
+            &counting
+        } else {
+            &self.aggregates
+        };
         let mut sources = Vec::new();
         for aggregate in aggregates {
             let column = aggregate.column.as_deref();
@@ -92,8 +100,10 @@ impl Question {
         let mut rows = Vec::new();
         for group in groups(table, &keys) {
             let first = group.first();
-            let mut row: Vec<Value> =
-                keys.iter().filter_map(|place| Some(first?[*place].clone())).collect();
+            let mut row: Vec<Value> = keys
+                .iter()
+                .filter_map(|place| Some(first?[*place].clone()))
+                .collect();
             for (aggregate, source) in aggregates.iter().zip(&sources) {
                 row.push(aggregate.compute(*source, &group)?);
             }
@@ -103,7 +113,10 @@ impl Question {
     }
 
     fn sort(&self, table: &mut Table) -> Result<(), TableError> {
-        let keys = self.sort.iter().map(|key| Ok((table.column(&key.column)?, key.descending)));
+        let keys = self
+            .sort
+            .iter()
+            .map(|key| Ok((table.column(&key.column)?, key.descending)));
         let keys = keys.collect::<Result<Vec<_>, TableError>>()?;
         table.rows.sort_by(|a, b| {
             let orders = keys.iter().map(|(place, descending)| {
@@ -127,7 +140,10 @@ impl Question {
         let places = table.places(&self.select)?;
         let row = |row: Vec<Value>| places.iter().map(|place| row[*place].clone()).collect();
         let rows = table.rows.into_iter().map(row).collect();
-        Ok(Table { columns: self.select.clone(), rows })
+        Ok(Table {
+            columns: self.select.clone(),
+            rows,
+        })
     }
 }
 

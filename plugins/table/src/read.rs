@@ -33,7 +33,11 @@ fn guess(input: &str) -> InputFormat {
             let first = input.trim_start().lines().next().unwrap_or_default();
             let more = input.trim().lines().count() > 1;
             let complete = serde_json::from_str::<prx_skill::serde::de::IgnoredAny>(first).is_ok();
-            if more && complete { InputFormat::Ndjson } else { InputFormat::Json }
+            if more && complete {
+                InputFormat::Ndjson
+            } else {
+                InputFormat::Json
+            }
         }
         _ => InputFormat::Csv,
     }
@@ -45,7 +49,11 @@ fn read_csv(input: &str, delimiter: Option<&str>) -> Result<Table, TableError> {
         Some("\\t") => b'\t',
         Some(text) => match text.as_bytes() {
             [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => *byte,
-            _ => return Err(TableError::BadDelimiter { delimiter: text.to_owned() }),
+            _ => {
+                return Err(TableError::BadDelimiter {
+                    delimiter: text.to_owned(),
+                });
+            }
         },
     };
     let mut reader = csv::ReaderBuilder::new()
@@ -54,7 +62,9 @@ fn read_csv(input: &str, delimiter: Option<&str>) -> Result<Table, TableError> {
         .flexible(true)
         .from_reader(input.as_bytes());
     let mut records = reader.records();
-    let bad = |error: csv::Error| TableError::BadCsv { why: error.to_string() };
+    let bad = |error: csv::Error| TableError::BadCsv {
+        why: error.to_string(),
+    };
     let header = records.next().ok_or(TableError::Empty)?.map_err(bad)?;
     let columns = column_names(header.iter());
     let mut rows = Vec::new();
@@ -91,7 +101,9 @@ fn guess_delimiter(input: &str) -> u8 {
         }
     }
     // The first of equals, so that a header without any of them is taken for commas.
-    let best = (0..CANDIDATES.len()).rev().max_by_key(|place| counts[*place]);
+    let best = (0..CANDIDATES.len())
+        .rev()
+        .max_by_key(|place| counts[*place]);
     CANDIDATES[best.unwrap_or(0)]
 }
 
@@ -100,7 +112,11 @@ fn column_names<'a>(header: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut taken = HashSet::new();
     for (index, field) in header.enumerate() {
-        let base = if field.is_empty() { format!("column_{}", index + 1) } else { field.to_owned() };
+        let base = if field.is_empty() {
+            format!("column_{}", index + 1)
+        } else {
+            field.to_owned()
+        };
         let mut name = base.clone();
         let mut number = 1;
         while !taken.insert(name.clone()) {
@@ -113,8 +129,10 @@ fn column_names<'a>(header: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 fn read_json(input: &str) -> Result<Table, TableError> {
-    let value: Value = serde_json::from_str(input)
-        .map_err(|error| TableError::BadJson { format: "JSON", why: error.to_string() })?;
+    let value: Value = serde_json::from_str(input).map_err(|error| TableError::BadJson {
+        format: "JSON",
+        why: error.to_string(),
+    })?;
     from_values(match value {
         Value::Array(values) => values,
         single => vec![single],
@@ -122,7 +140,10 @@ fn read_json(input: &str) -> Result<Table, TableError> {
 }
 
 fn read_ndjson(input: &str) -> Result<Table, TableError> {
-    let lines = input.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let lines = input
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty());
     let values = lines.map(|(index, line)| {
         serde_json::from_str(line).map_err(|error| TableError::BadJson {
             format: "NDJSON",
@@ -138,7 +159,10 @@ fn from_values(values: Vec<Value>) -> Result<Table, TableError> {
         match value {
             Value::Object(object) => objects.push(object),
             other => {
-                return Err(TableError::NotAnObject { row: index + 1, found: kind_of(&other) });
+                return Err(TableError::NotAnObject {
+                    row: index + 1,
+                    found: kind_of(&other),
+                });
             }
         }
     }
@@ -153,7 +177,10 @@ fn from_values(values: Vec<Value>) -> Result<Table, TableError> {
         return Err(TableError::NoColumns);
     }
     let row = |mut object: Map<String, Value>| {
-        columns.iter().map(|column| object.remove(column).unwrap_or(Value::Null)).collect()
+        columns
+            .iter()
+            .map(|column| object.remove(column).unwrap_or(Value::Null))
+            .collect()
     };
     let rows = objects.into_iter().map(row).collect();
     Ok(Table { columns, rows })

@@ -10,8 +10,13 @@ const SALES: &str = "city,price\nBonn,3\nUlm,5\nBonn,4.5\n";
 
 fn call(tool: &str, arguments: Value) -> Result<(String, Option<Value>), ToolError> {
     let output = testing::call(&SKILL, tool, arguments)?;
-    let Content::Text(text) = &output.contents[0] else { panic!("{output:?}") };
-    Ok((text.clone(), output.structured.map(|json| from_str(&json).unwrap())))
+    let Content::Text(text) = &output.contents[0] else {
+        panic!("{output:?}")
+    };
+    Ok((
+        text.clone(),
+        output.structured.map(|json| from_str(&json).unwrap()),
+    ))
 }
 
 #[test]
@@ -26,7 +31,10 @@ fn a_query_answers_a_table_to_read_and_rows_to_compute_with() {
         }),
     )
     .unwrap();
-    assert_eq!(text, "| city | total |\n| --- | ---: |\n| Bonn | 7.5 |\n| Ulm | 5 |\n");
+    assert_eq!(
+        text,
+        "| city | total |\n| --- | ---: |\n| Bonn | 7.5 |\n| Ulm | 5 |\n"
+    );
     let expected = json!({
         "columns": ["city", "total"],
         "rows": [{"city": "Bonn", "total": 7.5}, {"city": "Ulm", "total": 5}],
@@ -47,11 +55,18 @@ fn conditions_take_values_of_every_type() {
     for (condition, rows) in [
         (json!({"column": "price", "op": "gt", "value": 4}), 2),
         (json!({"column": "city", "value": "Ulm"}), 1),
-        (json!({"column": "city", "op": "in", "value": ["Ulm", "Kiel"]}), 1),
+        (
+            json!({"column": "city", "op": "in", "value": ["Ulm", "Kiel"]}),
+            1,
+        ),
         (json!({"column": "city", "op": "not_empty"}), 3),
     ] {
         let arguments = json!({"input": SALES, "filter": [condition]});
-        assert_eq!(call("query", arguments).unwrap().1.unwrap()["total"], rows, "{condition}");
+        assert_eq!(
+            call("query", arguments).unwrap().1.unwrap()["total"],
+            rows,
+            "{condition}"
+        );
     }
 }
 
@@ -67,7 +82,12 @@ fn tables_are_converted_in_all_directions() {
         let converted = call("convert", json!({"input": csv, "to": to})).unwrap();
         assert_eq!(converted, (text.to_owned(), None));
         if to != "markdown" {
-            assert_eq!(call("convert", json!({"input": text, "to": "csv"})).unwrap().0, csv);
+            assert_eq!(
+                call("convert", json!({"input": text, "to": "csv"}))
+                    .unwrap()
+                    .0,
+                csv
+            );
         }
     }
 }
@@ -77,7 +97,10 @@ fn errors_carry_what_repairs_the_call() {
     let error = call("query", json!({"input": SALES, "select": ["prize"]})).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArguments);
     let data: Value = from_str(error.data().unwrap()).unwrap();
-    assert_eq!(data, json!({"nearest": "price", "columns": ["city", "price"]}));
+    assert_eq!(
+        data,
+        json!({"nearest": "price", "columns": ["city", "price"]})
+    );
     let error = call("convert", json!({"input": "a,b\n1", "to": "json"})).unwrap_err();
     assert_eq!(error.data(), Some("{\"line\":2}"));
     let wrong = json!({"input": SALES, "filter": [{"column": "city", "op": "like", "value": "B"}]});
@@ -98,10 +121,19 @@ fn the_schemas_name_every_argument_operator_and_function() {
         }
     }
     let input = tools[0].input_schema.as_value().to_string();
-    for word in ["starts_with", "not_empty", "distinct", "descending", "ndjson"] {
+    for word in [
+        "starts_with",
+        "not_empty",
+        "distinct",
+        "descending",
+        "ndjson",
+    ] {
         assert!(input.contains(word), "{word}: {input}");
     }
-    assert_eq!(tools[0].input_schema.as_value()["required"], json!(["input"]));
+    assert_eq!(
+        tools[0].input_schema.as_value()["required"],
+        json!(["input"])
+    );
     let answer = tools[0].output_schema.as_ref().unwrap().as_value();
     assert_eq!(answer["properties"]["rows"]["type"], "array");
     assert!(tools[1].output_schema.is_none());

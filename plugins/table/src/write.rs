@@ -18,9 +18,14 @@ fn write_csv(table: &Table) -> String {
         return String::new();
     }
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let rows = table.rows.iter().map(|row| row.iter().map(cell::to_text).collect());
+    let rows = table
+        .rows
+        .iter()
+        .map(|row| row.iter().map(cell::to_text).collect());
     for record in std::iter::once(table.columns.clone()).chain(rows) {
-        writer.write_record(&record).expect("a vector takes every record, all of one length");
+        writer
+            .write_record(&record)
+            .expect("a vector takes every record, all of one length");
     }
     let bytes = writer.into_inner().expect("a vector can be flushed");
     String::from_utf8(bytes).expect("made of strings")
@@ -28,8 +33,15 @@ fn write_csv(table: &Table) -> String {
 
 /// One object on each line: valid JSON that people and differences can read.
 fn write_json(table: &Table) -> String {
-    let rows: Vec<String> = table.objects().map(|row| format!("  {}", to_json(&row))).collect();
-    if rows.is_empty() { "[]\n".to_owned() } else { format!("[\n{}\n]\n", rows.join(",\n")) }
+    let rows: Vec<String> = table
+        .objects()
+        .map(|row| format!("  {}", to_json(&row)))
+        .collect();
+    if rows.is_empty() {
+        "[]\n".to_owned()
+    } else {
+        format!("[\n{}\n]\n", rows.join(",\n"))
+    }
 }
 
 fn to_json(row: &serde_json::Map<String, serde_json::Value>) -> String {
@@ -42,21 +54,41 @@ fn write_markdown(table: &Table) -> String {
     }
     let line = |fields: Vec<String>| format!("| {} |\n", fields.join(" | "));
     let mut text = line(table.columns.iter().map(|name| escape(name)).collect());
-    text += &line((0..table.columns.len()).map(|place| rule(table, place).to_owned()).collect());
+    text += &line(
+        (0..table.columns.len())
+            .map(|place| rule(table, place).to_owned())
+            .collect(),
+    );
     for row in &table.rows {
-        text += &line(row.iter().map(|value| escape(&cell::to_text(value))).collect());
+        text += &line(
+            row.iter()
+                .map(|value| escape(&cell::to_text(value)))
+                .collect(),
+        );
     }
     text
 }
 
 /// The line under the header; columns of numbers are aligned to the right.
 fn rule(table: &Table, place: usize) -> &'static str {
-    let mut values = table.rows.iter().map(|row| &row[place]).filter(|cell| !cell.is_null()).peekable();
-    if values.peek().is_some() && values.all(serde_json::Value::is_number) { "---:" } else { "---" }
+    let mut values = table
+        .rows
+        .iter()
+        .map(|row| &row[place])
+        .filter(|cell| !cell.is_null())
+        .peekable();
+    if values.peek().is_some() && values.all(serde_json::Value::is_number) {
+        "---:"
+    } else {
+        "---"
+    }
 }
 
 fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('|', "\\|").replace("\r\n", "<br>").replace(['\n', '\r'], "<br>")
+    text.replace('\\', "\\\\")
+        .replace('|', "\\|")
+        .replace("\r\n", "<br>")
+        .replace(['\n', '\r'], "<br>")
 }
 
 #[cfg(test)]
@@ -72,15 +104,22 @@ mod tests {
     fn table() -> Table {
         Table {
             columns: vec!["name".into(), "n".into()],
-            rows: vec![vec![json!("a|b\nc"), json!(1)], vec![json!("x, \"y\""), json!(null)]],
+            rows: vec![
+                vec![json!("a|b\nc"), json!(1)],
+                vec![json!("x, \"y\""), json!(null)],
+            ],
         }
     }
 
     #[test]
     fn a_table_has_four_faces() {
         let table = table();
-        assert_eq!(write(&table, Format::Csv), "name,n\n\"a|b\nc\",1\n\"x, \"\"y\"\"\",\n");
-        let json = "[\n  {\"name\":\"a|b\\nc\",\"n\":1},\n  {\"name\":\"x, \\\"y\\\"\",\"n\":null}\n]\n";
+        assert_eq!(
+            write(&table, Format::Csv),
+            "name,n\n\"a|b\nc\",1\n\"x, \"\"y\"\"\",\n"
+        );
+        let json =
+            "[\n  {\"name\":\"a|b\\nc\",\"n\":1},\n  {\"name\":\"x, \\\"y\\\"\",\"n\":null}\n]\n";
         assert_eq!(write(&table, Format::Json), json);
         let ndjson = "{\"name\":\"a|b\\nc\",\"n\":1}\n{\"name\":\"x, \\\"y\\\"\",\"n\":null}\n";
         assert_eq!(write(&table, Format::Ndjson), ndjson);
@@ -97,18 +136,27 @@ mod tests {
     }
 
     /// Tables with any names and any of the cells that `cells` makes.
-    fn tables(cells: impl Strategy<Value = Value> + Clone + 'static) -> impl Strategy<Value = Table> {
+    fn tables(
+        cells: impl Strategy<Value = Value> + Clone + 'static,
+    ) -> impl Strategy<Value = Table> {
         hash_set("\\PC{1,8}", 1..5).prop_flat_map(move |names| {
             let columns: Vec<String> = names.into_iter().collect();
             let rows = vec(vec(cells.clone(), columns.len()), 0..6);
-            rows.prop_map(move |rows| Table { columns: columns.clone(), rows })
+            rows.prop_map(move |rows| Table {
+                columns: columns.clone(),
+                rows,
+            })
         })
     }
 
     /// Cells that can come from CSV: all of them typed as `cell` types text.
     fn csv_cells() -> impl Strategy<Value = Value> + Clone {
-        prop_oneof![any::<String>(), "[-0-9.e]{0,5}", "(true|false|[\",;\r\n]){0,3}"]
-            .prop_map(|text| cell::from_text(&text))
+        prop_oneof![
+            any::<String>(),
+            "[-0-9.e]{0,5}",
+            "(true|false|[\",;\r\n]){0,3}"
+        ]
+        .prop_map(|text| cell::from_text(&text))
     }
 
     /// Cells that only JSON tells apart.
@@ -123,8 +171,10 @@ mod tests {
         ]
     }
 
-    const JSON_FORMATS: [(Format, InputFormat); 2] =
-        [(Format::Json, InputFormat::Json), (Format::Ndjson, InputFormat::Ndjson)];
+    const JSON_FORMATS: [(Format, InputFormat); 2] = [
+        (Format::Json, InputFormat::Json),
+        (Format::Ndjson, InputFormat::Ndjson),
+    ];
 
     fn read_back(text: &str, format: InputFormat) -> Result<Table, TestCaseError> {
         // A guessed delimiter would depend on what is in the names.

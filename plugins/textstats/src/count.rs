@@ -102,8 +102,11 @@ fn reading_time_seconds(words: usize, words_per_minute: u32) -> u64 {
 }
 
 fn frequent(counts: BTreeMap<String, usize>, options: &Options) -> Vec<WordCount> {
-    let ignored: BTreeSet<String> =
-        options.ignore.iter().map(|word| word.to_lowercase()).collect();
+    let ignored: BTreeSet<String> = options
+        .ignore
+        .iter()
+        .map(|word| word.to_lowercase())
+        .collect();
     let mut listed: Vec<WordCount> = counts
         .into_iter()
         .filter(|(word, _)| word.graphemes(true).count() >= options.min_length)
@@ -121,12 +124,20 @@ mod tests {
     use super::*;
 
     fn options() -> Options {
-        Options { top: 10, min_length: 1, ignore: Vec::new(), words_per_minute: 200 }
+        Options {
+            top: 10,
+            min_length: 1,
+            ignore: Vec::new(),
+            words_per_minute: 200,
+        }
     }
 
     fn listed(text: &str, options: &Options) -> Vec<(String, usize)> {
         let words = measure(text, options).frequent_words;
-        words.into_iter().map(|entry| (entry.word, entry.count)).collect()
+        words
+            .into_iter()
+            .map(|entry| (entry.word, entry.count))
+            .collect()
     }
 
     #[test]
@@ -151,12 +162,24 @@ mod tests {
 
     #[test]
     fn an_ordinary_text_is_counted() {
-        let stats = measure("The cat sat. The dog didn't!\n\nAnd 3.5 birds?\n", &options());
+        let stats = measure(
+            "The cat sat. The dog didn't!\n\nAnd 3.5 birds?\n",
+            &options(),
+        );
         assert_eq!((stats.words, stats.unique_words), (9, 8));
         assert_eq!((stats.sentences, stats.lines, stats.paragraphs), (3, 3, 2));
-        assert_eq!((stats.characters, stats.characters_without_spaces), (45, 35));
+        assert_eq!(
+            (stats.characters, stats.characters_without_spaces),
+            (45, 35)
+        );
         assert_eq!(stats.bytes, 45);
-        assert_eq!(stats.frequent_words[0], WordCount { word: "the".into(), count: 2 });
+        assert_eq!(
+            stats.frequent_words[0],
+            WordCount {
+                word: "the".into(),
+                count: 2
+            }
+        );
     }
 
     #[test]
@@ -183,12 +206,19 @@ mod tests {
     fn equally_frequent_words_come_by_alphabet() {
         let found = listed("b a c B a d", &options());
         let expected = [("a", 2), ("b", 2), ("c", 1), ("d", 1)];
-        assert_eq!(found, expected.map(|(word, count)| (word.to_owned(), count)));
+        assert_eq!(
+            found,
+            expected.map(|(word, count)| (word.to_owned(), count))
+        );
     }
 
     #[test]
     fn short_and_ignored_words_are_not_listed_but_still_counted() {
-        let options = Options { min_length: 3, ignore: vec!["THE".into()], ..options() };
+        let options = Options {
+            min_length: 3,
+            ignore: vec!["THE".into()],
+            ..options()
+        };
         let text = "the \u{fc}ber of the \u{fc}ber";
         assert_eq!(listed(text, &options), [("\u{fc}ber".to_owned(), 2)]);
         assert_eq!(measure(text, &options).words, 5);
@@ -196,8 +226,27 @@ mod tests {
 
     #[test]
     fn no_more_words_are_listed_than_asked_for() {
-        assert_eq!(listed("a b c d", &Options { top: 2, ..options() }).len(), 2);
-        assert!(listed("a b c d", &Options { top: 0, ..options() }).is_empty());
+        assert_eq!(
+            listed(
+                "a b c d",
+                &Options {
+                    top: 2,
+                    ..options()
+                }
+            )
+            .len(),
+            2
+        );
+        assert!(
+            listed(
+                "a b c d",
+                &Options {
+                    top: 0,
+                    ..options()
+                }
+            )
+            .is_empty()
+        );
     }
 
     #[test]

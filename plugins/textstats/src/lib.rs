@@ -40,7 +40,15 @@ fn textstats(
 ) -> Result<TextStats, ToolError> {
     let words_per_minute: NonZeroU32 = config::get_or("words_per_minute", WORDS_PER_MINUTE)?;
     let words_per_minute = words_per_minute.get();
-    Ok(count::measure(text, &Options { top, min_length, ignore, words_per_minute }))
+    Ok(count::measure(
+        text,
+        &Options {
+            top,
+            min_length,
+            ignore,
+            words_per_minute,
+        },
+    ))
 }
 
 prx_skill::skill!(textstats);
@@ -63,14 +71,20 @@ mod tests {
         let stats = call(json!({"text": "To be, or not to be."}));
         assert_eq!(stats["words"], 6);
         assert_eq!(stats["sentences"], 1);
-        assert_eq!(stats["frequent_words"][0], json!({"word": "be", "count": 2}));
+        assert_eq!(
+            stats["frequent_words"][0],
+            json!({"word": "be", "count": 2})
+        );
         assert_eq!(stats["reading_time_seconds"], 2);
     }
 
     #[test]
     fn the_operator_sets_the_reading_speed() {
         let host = Host::new().config("words_per_minute", 6);
-        assert_eq!(call(json!({"text": "one two three"}))["reading_time_seconds"], 30);
+        assert_eq!(
+            call(json!({"text": "one two three"}))["reading_time_seconds"],
+            30
+        );
         let _host = host.config("words_per_minute", 0);
         let error = testing::call(&SKILL, "textstats", json!({"text": ""})).unwrap_err();
         assert!(error.message().contains("words_per_minute"), "{error}");
@@ -79,14 +93,20 @@ mod tests {
     #[test]
     fn options_are_taken_by_name() {
         let _host = Host::new();
-        let stats = call(json!({"text": "a bb bb ccc", "min_length": 2, "top": 1, "ignore": ["BB"]}));
-        assert_eq!(stats["frequent_words"], json!([{"word": "ccc", "count": 1}]));
+        let stats =
+            call(json!({"text": "a bb bb ccc", "min_length": 2, "top": 1, "ignore": ["BB"]}));
+        assert_eq!(
+            stats["frequent_words"],
+            json!([{"word": "ccc", "count": 1}])
+        );
     }
 
     #[test]
     fn the_tool_describes_itself_fully() {
         let tools = SKILL.describe();
-        let [tool] = &tools[..] else { panic!("{tools:?}") };
+        let [tool] = &tools[..] else {
+            panic!("{tools:?}")
+        };
         assert!(tool.description.starts_with("Count the words"));
         assert_eq!(tool.hints.read_only, Some(true));
         assert!(tool.requests.is_empty());

@@ -15,17 +15,29 @@ fn folder_of(files: &[(&str, &[u8])]) -> tempfile::TempDir {
 }
 
 fn search_in(root: &Path, search: &Search) -> Lines {
-    let scope = Scope { root, path: "", hidden: false, max_entries: 1000 };
+    let scope = Scope {
+        root,
+        path: "",
+        hidden: false,
+        max_entries: 1000,
+    };
     find_lines(scope, search, &mut |_| {}).unwrap()
 }
 
 fn places(lines: &Lines) -> Vec<(&str, usize)> {
-    lines.matches.iter().map(|found| (found.path.as_str(), found.line)).collect()
+    lines
+        .matches
+        .iter()
+        .map(|found| (found.path.as_str(), found.line))
+        .collect()
 }
 
 #[test]
 fn lines_are_found_with_their_numbers_in_the_order_of_files() {
-    let folder = folder_of(&[("b.md", b"one\nTwo two\n"), ("a/c.md", b"x\r\ny\r\nand two\r\n")]);
+    let folder = folder_of(&[
+        ("b.md", b"one\nTwo two\n"),
+        ("a/c.md", b"x\r\ny\r\nand two\r\n"),
+    ]);
     let lines = search_in(folder.path(), &Search::new("two", false, false).unwrap());
     assert_eq!(places(&lines), [("a/c.md", 3), ("b.md", 2)]);
     assert_eq!(lines.matches[0].text, "and two");
@@ -46,14 +58,20 @@ fn plain_text_means_its_very_characters() {
 #[test]
 fn case_is_ignored_beyond_ascii_too() {
     let folder = folder_of(&[("a.md", "\u{dc}ber".as_bytes())]);
-    let lines = search_in(folder.path(), &Search::new("\u{fc}BER", false, false).unwrap());
+    let lines = search_in(
+        folder.path(),
+        &Search::new("\u{fc}BER", false, false).unwrap(),
+    );
     assert_eq!(lines.matches.len(), 1);
 }
 
 #[test]
 fn context_stops_at_the_ends_of_the_file() {
     let folder = folder_of(&[("a.md", b"1\n2\n3 hit\n4\n5\n6 hit")]);
-    let search = Search { context: 2, ..Search::new("hit", false, false).unwrap() };
+    let search = Search {
+        context: 2,
+        ..Search::new("hit", false, false).unwrap()
+    };
     let lines = search_in(folder.path(), &search);
     assert_eq!(lines.matches[0].before, ["1", "2"]);
     assert_eq!(lines.matches[0].after, ["4", "5"]);
@@ -96,7 +114,10 @@ fn only_files_of_the_pattern_are_searched() {
 #[test]
 fn the_limit_of_lines_ends_the_search_only_when_there_is_more() {
     let folder = folder_of(&[("a.md", b"hit\nhit\nhit\n")]);
-    let search = |limit| Search { limit, ..Search::new("hit", false, false).unwrap() };
+    let search = |limit| Search {
+        limit,
+        ..Search::new("hit", false, false).unwrap()
+    };
     let lines = search_in(folder.path(), &search(2));
     assert_eq!(lines.matches.len(), 2);
     assert!(lines.note.unwrap().contains("more than 2 lines match"));
@@ -107,7 +128,10 @@ fn the_limit_of_lines_ends_the_search_only_when_there_is_more() {
 fn the_answer_stays_small_however_long_the_lines_are() {
     let long = format!("{}hit{}\n", "\u{e4}".repeat(5000), "x".repeat(5000));
     let folder = folder_of(&[("a.md", long.repeat(400).as_bytes())]);
-    let search = Search { limit: 1000, ..Search::new("hit", false, false).unwrap() };
+    let search = Search {
+        limit: 1000,
+        ..Search::new("hit", false, false).unwrap()
+    };
     let lines = search_in(folder.path(), &search);
     let found = &lines.matches[0].text;
     assert!(found.starts_with('\u{2026}') && found.ends_with('\u{2026}') && found.contains("hit"));
@@ -115,15 +139,29 @@ fn the_answer_stays_small_however_long_the_lines_are() {
     let bytes: usize = lines.matches.iter().map(|found| found.text.len()).sum();
     assert!(bytes < MAX_TEXT_BYTES + 2000, "{bytes}");
     assert_eq!(lines.matches.len(), 400);
-    let all = Search { context: 5, limit: 1000, ..Search::new("hit", false, false).unwrap() };
-    assert!(search_in(folder.path(), &all).note.unwrap().contains("lower `context`"));
+    let all = Search {
+        context: 5,
+        limit: 1000,
+        ..Search::new("hit", false, false).unwrap()
+    };
+    assert!(
+        search_in(folder.path(), &all)
+            .note
+            .unwrap()
+            .contains("lower `context`")
+    );
 }
 
 #[test]
 fn progress_counts_the_searched_files_upwards() {
     let folder = folder_of(&[("a.md", b"1"), ("b.md", b"2"), ("c.md", b"\0")]);
     let mut heard = Vec::new();
-    let scope = Scope { root: folder.path(), path: "", hidden: false, max_entries: 1000 };
+    let scope = Scope {
+        root: folder.path(),
+        path: "",
+        hidden: false,
+        max_entries: 1000,
+    };
     let search = Search::new("x", false, false).unwrap();
     find_lines(scope, &search, &mut |done| heard.push(done)).unwrap();
     assert_eq!(heard, [1, 2]);
@@ -131,7 +169,10 @@ fn progress_counts_the_searched_files_upwards() {
 
 #[test]
 fn malformed_queries_say_what_is_wrong() {
-    assert_eq!(Search::new("", true, true).err(), Some(FindError::EmptyQuery));
+    assert_eq!(
+        Search::new("", true, true).err(),
+        Some(FindError::EmptyQuery)
+    );
     let error = Search::new("a(b", true, false).err().unwrap();
     assert!(error.to_string().contains("unclosed group"), "{error}");
     let huge = Search::new(r"\w{500}{500}", true, false).err().unwrap();

@@ -11,7 +11,9 @@ fn folder() -> (tempfile::TempDir, Folder) {
 }
 
 fn files(root: &Path) -> Vec<String> {
-    let names = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = fs::read_dir(root)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
     let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
     names.sort();
     names
@@ -21,7 +23,10 @@ fn files(root: &Path) -> Vec<String> {
 fn a_note_is_one_markdown_file_and_nothing_else_is_left() {
     let (root, folder) = folder();
     let written = folder.add("Plan for May", "sow\n", None).unwrap();
-    assert_eq!((written.name.as_str(), written.replaced), ("plan-for-may", false));
+    assert_eq!(
+        (written.name.as_str(), written.replaced),
+        ("plan-for-may", false)
+    );
     assert_eq!(files(root.path()), ["plan-for-may.md"]);
     let content = fs::read_to_string(root.path().join("plan-for-may.md")).unwrap();
     assert_eq!(content, "# Plan for May\n\nsow\n");
@@ -51,7 +56,9 @@ fn a_note_is_replaced_only_by_one_who_knows_its_revision() {
     let first = folder.add("Plan", "one", None).unwrap();
     let second = folder.add("Plan", "two", Some(&first.revision)).unwrap();
     assert!(second.replaced);
-    let error = folder.add("Plan", "three", Some(&first.revision)).unwrap_err();
+    let error = folder
+        .add("Plan", "three", Some(&first.revision))
+        .unwrap_err();
     assert!(
         matches!(&error, NoteError::Changed { revision, .. } if *revision == second.revision),
         "{error}"
@@ -67,13 +74,19 @@ fn of_writers_at_once_exactly_one_creates_the_note() {
     let (root, folder) = folder();
     let results: Vec<_> = std::thread::scope(|scope| {
         let folder = &folder;
-        let writers: Vec<_> =
-            (0..8).map(|n| scope.spawn(move || folder.add("Same", &n.to_string(), None))).collect();
-        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+        let writers: Vec<_> = (0..8)
+            .map(|n| scope.spawn(move || folder.add("Same", &n.to_string(), None)))
+            .collect();
+        writers
+            .into_iter()
+            .map(|writer| writer.join().unwrap())
+            .collect()
     });
     assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
     assert!(
-        results.iter().all(|result| matches!(result, Ok(_) | Err(NoteError::Exists { .. }))),
+        results
+            .iter()
+            .all(|result| matches!(result, Ok(_) | Err(NoteError::Exists { .. }))),
         "{results:?}"
     );
     assert_eq!(files(root.path()), ["same.md"]);
@@ -85,7 +98,10 @@ fn removing_checks_the_revision_when_it_is_given() {
     let written = folder.add("Plan", "one", None).unwrap();
     let error = folder.remove("plan", Some("0000000000000000")).unwrap_err();
     assert!(matches!(error, NoteError::Changed { .. }), "{error}");
-    assert_eq!(folder.remove("Plan", Some(&written.revision)).unwrap().text, "one");
+    assert_eq!(
+        folder.remove("Plan", Some(&written.revision)).unwrap().text,
+        "one"
+    );
     assert!(files(root.path()).is_empty());
     let error = folder.remove("plan", None).unwrap_err();
     assert!(matches!(error, NoteError::NotFound { .. }), "{error}");
@@ -96,16 +112,26 @@ fn lists_show_only_notes_the_last_changed_first() {
     let (root, folder) = folder();
     folder.add("Old", "x", None).unwrap();
     folder.add("New", "x", None).unwrap();
-    let old = File::options().append(true).open(root.path().join("old.md")).unwrap();
+    let old = File::options()
+        .append(true)
+        .open(root.path().join("old.md"))
+        .unwrap();
     old.set_modified(SystemTime::UNIX_EPOCH).unwrap();
     fs::write(root.path().join("Not A Name.md"), "x").unwrap();
     fs::write(root.path().join("other.txt"), "x").unwrap();
     fs::write(root.path().join(".new.0.tmp"), "x").unwrap();
     fs::create_dir(root.path().join("folder.md")).unwrap();
     let listing = folder.list(10).unwrap();
-    let names: Vec<_> = listing.notes.iter().map(|note| note.name.as_str()).collect();
+    let names: Vec<_> = listing
+        .notes
+        .iter()
+        .map(|note| note.name.as_str())
+        .collect();
     assert_eq!(names, ["new", "old"]);
-    assert_eq!(listing.notes[1].changed.as_deref(), Some("1970-01-01T00:00:00Z"));
+    assert_eq!(
+        listing.notes[1].changed.as_deref(),
+        Some("1970-01-01T00:00:00Z")
+    );
     let short = folder.list(1).unwrap();
     assert_eq!((short.notes.len(), short.total), (1, 2));
 }
