@@ -71,7 +71,7 @@ pub fn get(name: &str) -> Result<Counter, ToolError> {
             value,
         }),
         None => Err(ToolError::not_found(format!(
-            "there is no counter `{name}` yet: `increment` makes it, `list` names those that exist"
+            "there is no counter `{name}` yet: the tool `increment` makes it, `list` names those that exist"
         ))),
     }
 }

@@ -8,7 +8,16 @@ use super::*;
 
 fn call(tool: &str, arguments: Value) -> Result<Value, ToolError> {
     let output = testing::call(&SKILL, tool, arguments)?;
-    Ok(from_str(&output.structured.unwrap()).unwrap())
+    let answer = from_str(&output.structured.unwrap()).unwrap();
+    let tools = SKILL.describe();
+    let schema = tools
+        .iter()
+        .find(|spec| spec.name == tool)
+        .unwrap()
+        .output_schema
+        .as_ref();
+    jsonschema::validate(schema.unwrap().as_value(), &answer).unwrap();
+    Ok(answer)
 }
 
 fn data(error: &ToolError) -> Value {
@@ -39,7 +48,7 @@ fn a_counter_that_nobody_made_is_not_found() {
     let _host = Host::new();
     let error = call("get", json!({"name": "absent"})).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    assert!(error.message().contains("`increment`"), "{error}");
+    assert!(error.message().contains("tool `increment`"), "{error}");
 }
 
 #[test]

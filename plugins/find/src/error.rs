@@ -1,5 +1,7 @@
 //! Why a search did not happen, in words that let a model repair its call.
 
+use std::io;
+
 use thiserror::Error;
 
 /// Why a search did not happen.
@@ -35,6 +37,8 @@ pub enum FindError {
     Unreadable {
         /// The path.
         path: String,
+        /// What sort of failure it is.
+        kind: io::ErrorKind,
         /// What the system said.
         why: String,
     },

@@ -71,10 +71,14 @@ impl Walked {
         if self.unreadable > 0 {
             notes.push(format!("folders that can not be read: {}", self.unreadable));
         }
-        if self.links_skipped > 0 {
-            notes.push(format!("links not followed: {}", self.links_skipped));
-        }
         notes
+    }
+
+    /// What the caller may want to know although nothing in scope was missed: what a link
+    /// leads to is visited under its own path if it is in scope.
+    pub fn remark(&self) -> Option<String> {
+        let links = self.links_skipped;
+        (links > 0).then(|| format!("links not followed: {links}"))
     }
 }
 
@@ -92,6 +96,7 @@ pub fn walk(
             "" => not_granted(scope, &error),
             path => FindError::Unreadable {
                 path: path.to_owned(),
+                kind: error.kind(),
                 why: error.to_string(),
             },
         })?;
@@ -138,6 +143,7 @@ fn start_entry(scope: Scope<'_>) -> Result<Entry, FindError> {
         },
         _ => FindError::Unreadable {
             path: relative.clone(),
+            kind: error.kind(),
             why: error.to_string(),
         },
     })?;

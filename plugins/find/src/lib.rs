@@ -6,6 +6,7 @@ pub mod folder;
 pub mod lines;
 pub mod names;
 
+use std::io;
 use std::path::PathBuf;
 
 use prx_skill::prelude::*;
@@ -167,7 +168,10 @@ fn tool_error(error: &FindError) -> ToolError {
     match error {
         FindError::NotGranted { .. } => ToolError::denied(message),
         FindError::NotFound { .. } => ToolError::not_found(message),
-        FindError::Unreadable { .. } => ToolError::failed(message),
+        // The kind of the system's error says what sort of failure it is.
+        FindError::Unreadable { kind, .. } => {
+            ToolError::new(ToolError::from(io::Error::from(*kind)).kind(), message)
+        }
         FindError::Outside { .. }
         | FindError::BadGlob { .. }
         | FindError::BadExpression { .. }

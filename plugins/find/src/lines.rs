@@ -237,7 +237,7 @@ impl Tally {
     }
 
     fn finish(self, walked: Walked, max_entries: usize) -> Lines {
-        // Binary files are no loss to a search for text, so they leave it complete.
+        // Links and binary files are no loss to a search for text: they leave it complete.
         let mut notes = walked.notes(max_entries);
         notes.extend(self.ended);
         if self.too_large > 0 {
@@ -248,6 +248,7 @@ impl Tally {
             notes.push(format!("files that can not be read: {}", self.unreadable));
         }
         let complete = notes.is_empty();
+        notes.extend(walked.remark());
         if self.binary > 0 {
             notes.push(format!("binary files skipped: {}", self.binary));
         }

@@ -143,10 +143,13 @@ pub fn find_names(
             "more than {limit} match: narrow `pattern` or `path`, or raise `limit`"
         ));
     }
+    let complete = notes.is_empty();
+    notes.extend(walked.remark());
+    let note = join(&notes);
     Ok(Names {
         matches,
-        complete: notes.is_empty(),
-        note: join(&notes),
+        complete,
+        note,
     })
 }
 

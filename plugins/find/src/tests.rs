@@ -18,11 +18,17 @@ fn folder() -> (tempfile::TempDir, Host) {
 }
 
 fn call(tool: &str, arguments: Value) -> (String, Value) {
+    let tools = SKILL.describe();
+    let spec = tools.iter().find(|spec| spec.name == tool).unwrap();
+    jsonschema::validate(spec.input_schema.as_value(), &arguments).unwrap();
     let output = testing::call(&SKILL, tool, arguments).unwrap();
     let Content::Text(text) = &output.contents[0] else {
         panic!("{output:?}")
     };
-    (text.clone(), from_str(&output.structured.unwrap()).unwrap())
+    let answer = from_str(&output.structured.unwrap()).unwrap();
+    let schema = spec.output_schema.as_ref().unwrap();
+    jsonschema::validate(schema.as_value(), &answer).unwrap();
+    (text.clone(), answer)
 }
 
 #[test]

@@ -18,6 +18,21 @@ pub enum NoteError {
         /// What the system said.
         why: io::Error,
     },
+    /// The folder may be read and not changed.
+    #[error(
+        "the note `{name}` can not be {action} ({why}): the operator lets this tool write with \
+         `filesystem_write = [\"./notes::{folder}\"]` in `[tools.custom.<name>.capabilities]`"
+    )]
+    NotWritable {
+        /// The name of the note.
+        name: String,
+        /// What was tried: `written` or `removed`.
+        action: &'static str,
+        /// The folder.
+        folder: String,
+        /// What the system said.
+        why: io::Error,
+    },
     /// The title gives no file name.
     #[error("`{title}` can not name a note: a title needs at least one letter or digit")]
     NoName {
@@ -42,7 +57,7 @@ pub enum NoteError {
     #[error("`query` is empty: say what to search for")]
     EmptyQuery,
     /// There is no note of that name.
-    #[error("there is no note `{name}`: `list` gives the names of all notes")]
+    #[error("there is no note `{name}`: the tool `list` gives the names of all notes")]
     NotFound {
         /// The name.
         name: String,

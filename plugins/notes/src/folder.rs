@@ -91,7 +91,7 @@ impl Folder {
         let name = named(title)?;
         let content = to_markdown(title, text)?;
         let temporary = Temporary::write(&self.root, &name, content.as_bytes())
-            .map_err(|why| failed(&name, "written", why))?;
+            .map_err(|why| self.failed(&name, "written", why))?;
         if let Some(expected) = replaces {
             self.expect(&name, expected)?;
             temporary.replace(&self.path(&name))
@@ -104,7 +104,7 @@ impl Folder {
                 result => result,
             }
         }
-        .map_err(|why| failed(&name, "written", why))?;
+        .map_err(|why| self.failed(&name, "written", why))?;
         let revision = revision_of(content.as_bytes());
         Ok(Written {
             name,
@@ -126,7 +126,8 @@ impl Folder {
         if let Some(expected) = revision {
             self.expect(&note.name, expected)?;
         }
-        fs::remove_file(self.path(&note.name)).map_err(|why| failed(&note.name, "removed", why))?;
+        fs::remove_file(self.path(&note.name))
+            .map_err(|why| self.failed(&note.name, "removed", why))?;
         Ok(note)
     }
 
@@ -186,6 +187,24 @@ impl Folder {
         }
     }
 
+    fn failed(&self, name: &str, action: &'static str, why: io::Error) -> NoteError {
+        let name = name.to_owned();
+        match why.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+                if action != "read" =>
+            {
+                let folder = self.root.display().to_string();
+                NoteError::NotWritable {
+                    name,
+                    action,
+                    folder,
+                    why,
+                }
+            }
+            _ => NoteError::Io { name, action, why },
+        }
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.root.join(format!("{name}.{}", self.extension))
     }
@@ -195,7 +214,7 @@ impl Folder {
             io::ErrorKind::NotFound => NoteError::NotFound {
                 name: name.to_owned(),
             },
-            _ => failed(name, "read", why),
+            _ => self.failed(name, "read", why),
         })
     }
 
@@ -219,14 +238,6 @@ fn named(title: &str) -> Result<String, NoteError> {
     name_of(title).ok_or_else(|| NoteError::NoName {
         title: title.to_owned(),
     })
-}
-
-fn failed(name: &str, action: &'static str, why: io::Error) -> NoteError {
-    NoteError::Io {
-        name: name.to_owned(),
-        action,
-        why,
-    }
 }
 
 /// A written file under a name that is no note's; removed again unless it becomes one.

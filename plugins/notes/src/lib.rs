@@ -143,7 +143,7 @@ fn open() -> Result<Folder, ToolError> {
 fn tool_error(error: NoteError) -> ToolError {
     let message = error.to_string();
     match error {
-        NoteError::NotGranted { .. } => ToolError::denied(message),
+        NoteError::NotGranted { .. } | NoteError::NotWritable { .. } => ToolError::denied(message),
         NoteError::NoName { .. }
         | NoteError::BadTitle { .. }
         | NoteError::TooLong { .. }

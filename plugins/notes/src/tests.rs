@@ -14,7 +14,16 @@ fn folder() -> (tempfile::TempDir, Host) {
 
 fn call(tool: &str, arguments: Value) -> Result<Value, ToolError> {
     let output = testing::call(&SKILL, tool, arguments)?;
-    Ok(from_str(&output.structured.unwrap()).unwrap())
+    let answer = from_str(&output.structured.unwrap()).unwrap();
+    let tools = SKILL.describe();
+    let schema = tools
+        .iter()
+        .find(|spec| spec.name == tool)
+        .unwrap()
+        .output_schema
+        .as_ref();
+    jsonschema::validate(schema.unwrap().as_value(), &answer).unwrap();
+    Ok(answer)
 }
 
 #[test]

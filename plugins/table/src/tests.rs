@@ -9,14 +9,18 @@ use super::*;
 const SALES: &str = "city,price\nBonn,3\nUlm,5\nBonn,4.5\n";
 
 fn call(tool: &str, arguments: Value) -> Result<(String, Option<Value>), ToolError> {
-    let output = testing::call(&SKILL, tool, arguments)?;
+    let output = testing::call(&SKILL, tool, arguments.clone())?;
     let Content::Text(text) = &output.contents[0] else {
         panic!("{output:?}")
     };
-    Ok((
-        text.clone(),
-        output.structured.map(|json| from_str(&json).unwrap()),
-    ))
+    let answer: Option<Value> = output.structured.map(|json| from_str(&json).unwrap());
+    let tools = SKILL.describe();
+    let spec = tools.iter().find(|spec| spec.name == tool).unwrap();
+    jsonschema::validate(spec.input_schema.as_value(), &arguments).unwrap();
+    if let (Some(answer), Some(schema)) = (&answer, &spec.output_schema) {
+        jsonschema::validate(schema.as_value(), answer).unwrap();
+    }
+    Ok((text.clone(), answer))
 }
 
 #[test]

@@ -62,7 +62,11 @@ mod tests {
 
     fn call(arguments: Value) -> Value {
         let output = testing::call(&SKILL, "textstats", arguments).unwrap();
-        from_str(&output.structured.unwrap()).unwrap()
+        let answer = from_str(&output.structured.unwrap()).unwrap();
+        let tools = SKILL.describe();
+        let schema = tools[0].output_schema.as_ref().unwrap().as_value();
+        jsonschema::validate(schema, &answer).unwrap();
+        answer
     }
 
     #[test]

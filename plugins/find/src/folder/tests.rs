@@ -137,6 +137,7 @@ fn links_that_form_a_circle_do_not_keep_the_walk_going() {
     let (seen, walked) = seen(scope(folder.path()));
     assert_eq!(seen, ["a", "a/b", "a/b/file.md", "linked.md"]);
     assert_eq!(walked.links_skipped, 2);
+    assert!(walked.notes(1000).is_empty() && walked.remark().is_some());
 }
 
 #[test]

@@ -175,3 +175,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_folder_that_may_only_be_read_is_told_with_the_key_to_set() {
+    let (_root, folder) = folder();
+    for kind in [
+        io::ErrorKind::PermissionDenied,
+        io::ErrorKind::ReadOnlyFilesystem,
+    ] {
+        let error = folder.failed("plan", "written", kind.into());
+        assert!(error.to_string().contains("filesystem_write"), "{error}");
+    }
+    let error = folder.failed("plan", "read", io::ErrorKind::PermissionDenied.into());
+    assert!(matches!(error, NoteError::Io { .. }), "{error}");
+}
