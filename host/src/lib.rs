@@ -2,3 +2,5 @@
 
 pub mod config;
 pub mod model;
+mod runtime;
+mod schema;

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Error, Path, Result, Token};
+use syn::{Error, LitStr, Path, Result, Token};
 
 pub fn expand(tools: TokenStream) -> Result<TokenStream> {
     let tools = Punctuated::<Path, Token![,]>::parse_terminated.parse2(tools)?;
@@ -44,12 +44,15 @@ fn unique(earlier: &[Path], tool: &Path) -> TokenStream {
             )
         }
     });
+    // With the tool's span, clippy would take the literal for the raw name of the tool.
+    let message = LitStr::new(
+        "an earlier tool of this skill has the same name; give one of them `#[tool(name = \"…\")]`",
+        Span::call_site(),
+    );
     quote_spanned! {tool.span()=>
-        #[allow(clippy::assertions_on_constants, clippy::manual_assert)]
+        #[allow(clippy::manual_assert)]
         const _: () = if false #(|| #same_name)* {
-            ::core::panic!(
-                "an earlier tool of this skill has the same name; give one of them `#[tool(name = \"…\")]`"
-            )
+            ::core::panic!(#message)
         };
     }
 }

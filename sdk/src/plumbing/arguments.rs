@@ -3,7 +3,7 @@
 //! only one in native tests.
 
 use serde::de::value::StrDeserializer;
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::error::Category;
 
@@ -40,6 +40,10 @@ fn invalid(argument: Option<&str>, error: &serde_json::Error) -> ToolError {
     })
 }
 
+/// The names that a struct takes, if it takes no others: a misspelt optional argument
+/// must not go unnoticed, whether or not the author thought of `deny_unknown_fields`.
+type Known = Option<&'static [&'static str]>;
+
 /// A deserializer of one object that remembers which value it is reading.
 struct Tracked<'a, D> {
     inner: D,
@@ -50,10 +54,26 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Tracked<'_, D> {
     type Error = D::Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-        self.inner.deserialize_map(TrackedVisitor {
+        let visitor = TrackedVisitor {
             visitor,
             current: self.current,
-        })
+            known: None,
+        };
+        self.inner.deserialize_map(visitor)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        let visitor = TrackedVisitor {
+            visitor,
+            current: self.current,
+            known: Some(fields),
+        };
+        self.inner.deserialize_struct(name, fields, visitor)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -75,13 +95,14 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Tracked<'_, D> {
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
-        option unit unit_struct seq tuple tuple_struct map struct identifier ignored_any
+        option unit unit_struct seq tuple tuple_struct map identifier ignored_any
     }
 }
 
 struct TrackedVisitor<'a, V> {
     visitor: V,
     current: &'a mut Option<String>,
+    known: Known,
 }
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for TrackedVisitor<'_, V> {
@@ -95,6 +116,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for TrackedVisitor<'_, V> {
         self.visitor.visit_map(TrackedMap {
             inner: map,
             current: self.current,
+            known: self.known,
         })
     }
 }
@@ -102,6 +124,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for TrackedVisitor<'_, V> {
 struct TrackedMap<'a, A> {
     inner: A,
     current: &'a mut Option<String>,
+    known: Known,
 }
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for TrackedMap<'_, A> {
@@ -114,6 +137,9 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for TrackedMap<'_, A> {
         let Some(name) = self.inner.next_key::<String>()? else {
             return Ok(None);
         };
+        if let Some(known) = self.known.filter(|known| !known.contains(&name.as_str())) {
+            return Err(A::Error::unknown_field(&name, known));
+        }
         // Errors about the key itself name it already.
         let key = seed.deserialize(StrDeserializer::<A::Error>::new(&name))?;
         *self.current = Some(name);

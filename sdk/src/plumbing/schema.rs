@@ -83,7 +83,7 @@ fn nested<T: JsonSchema>(around: impl FnOnce(Schema) -> Schema) -> Schema {
     if !definitions.is_empty() {
         schema.insert("$defs".into(), Value::Object(definitions));
     }
-    RecursiveTransform(drop_number_formats).transform(&mut schema);
+    RecursiveTransform(drop_noise).transform(&mut schema);
     schema
 }
 
@@ -93,7 +93,7 @@ fn plain(settings: SchemaSettings) -> SchemaGenerator {
             settings.meta_schema = None;
             settings.inline_subschemas = true;
         })
-        .with_transform(RecursiveTransform(drop_number_formats))
+        .with_transform(RecursiveTransform(drop_noise))
         .into_generator()
 }
 
@@ -105,8 +105,12 @@ fn without_rust_name<T: JsonSchema>(mut schema: Schema) -> Schema {
     schema
 }
 
-/// `uint32` and the like are no formats of JSON Schema; some model vendors refuse them.
-fn drop_number_formats(schema: &mut Schema) {
+/// Takes out what tells a reader nothing: `uint32` and the like are no formats of JSON
+/// Schema, and some model vendors refuse them; a default of `null` is absence.
+fn drop_noise(schema: &mut Schema) {
+    if schema.get("default").is_some_and(Value::is_null) {
+        schema.remove("default");
+    }
     let is_numeric = schema
         .get("format")
         .and_then(Value::as_str)

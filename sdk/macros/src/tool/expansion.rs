@@ -1,10 +1,10 @@
 //! What `#[tool]` writes: the function, a type of the same name that stands for the tool
 //! (types and functions have separate namespaces), and its `Tool` implementation.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Error, Ident, ItemFn};
+use syn::{Error, Ident, ItemFn, PathArguments, Type};
 
 use super::Tool;
 use super::parameters::{Arguments, DefaultValue, Parameter, is_text};
@@ -38,8 +38,10 @@ pub fn faulty(function: &ItemFn, error: &Error) -> TokenStream {
     let ident = &function.sig.ident;
     let stand_in = stand_in(function);
     let error = error.to_compile_error();
-    // A receiver outside of an `impl` is an error of its own.
-    let function = function.sig.receiver().is_none().then_some(function);
+    // A method stands in an `impl`, where neither a type nor another `impl` may stand.
+    if function.sig.receiver().is_some() {
+        return quote!(#error #function);
+    }
     quote! {
         #error
         #function
@@ -120,8 +122,12 @@ fn default_function(parameter: &Parameter) -> Option<TokenStream> {
         DefaultValue::OfType => {
             quote_spanned!(owned.span()=> ::core::default::Default::default())
         }
-        DefaultValue::Of(value) if parameter.borrowed => {
-            quote_spanned!(value.span()=> ::std::borrow::ToOwned::to_owned(#value))
+        DefaultValue::Of(value) if parameter.reference.is_some() => {
+            let reference = &parameter.reference;
+            quote_spanned! {value.span()=>
+                let value: #reference = #value;
+                ::std::borrow::ToOwned::to_owned(value)
+            }
         }
         DefaultValue::Of(value) if is_text(value) => {
             quote_spanned!(value.span()=> ::core::convert::From::from(#value))
@@ -150,7 +156,7 @@ fn describe(tool: &Tool) -> TokenStream {
     };
     let input =
         quote_spanned!(arguments.span()=> ::prx_skill::plumbing::schema::arguments::<#arguments>());
-    let output = quote_spanned!(returns.span()=>
+    let output = quote_spanned!(spans(returns).0=>
         (&&&::prx_skill::plumbing::Returned::<#returns>::new().success()).schema()
     );
     let [read_only, destructive, idempotent, open_world] = [
@@ -197,7 +203,7 @@ fn call(tool: &Tool) -> TokenStream {
         function, returns, ..
     } = tool;
     let ident = &function.sig.ident;
-    let borrow = |parameter: &Parameter| parameter.borrowed.then(|| quote!(&));
+    let borrow = |parameter: &Parameter| parameter.reference.as_ref().map(|_| quote!(&));
     let (arguments, passed) = match &tool.arguments {
         Arguments::Listed(parameters) => {
             let passed = parameters.iter().map(|parameter| {
@@ -214,8 +220,9 @@ fn call(tool: &Tool) -> TokenStream {
             )
         }
     };
-    let output = quote_spanned!(returns.span()=> (&&&__returned.success()).output(__answer));
-    let error = quote_spanned!(returns.span()=> (&&&__returned.failure()).tool_error(__error));
+    let (answer_span, error_span) = spans(returns);
+    let output = quote_spanned!(answer_span=> (&&&__returned.success()).output(__answer));
+    let error = quote_spanned!(error_span=> (&&&__returned.failure()).tool_error(__error));
     let decode =
         quote_spanned!(arguments.span()=> ::prx_skill::plumbing::decode::<#arguments>(__json));
     quote! {
@@ -236,4 +243,26 @@ fn call(tool: &Tool) -> TokenStream {
             }
         }
     }
+}
+
+/// Where to report that an answer and that an error does not fit: inside of what is
+/// written as a `Result`, else at the whole type.
+fn spans(returns: &Type) -> (Span, Span) {
+    let whole = returns.span();
+    let Type::Path(path) = returns else {
+        return (whole, whole);
+    };
+    let Some(last) = path
+        .path
+        .segments
+        .last()
+        .filter(|last| last.ident == "Result")
+    else {
+        return (whole, whole);
+    };
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return (whole, whole);
+    };
+    let span = |index| arguments.args.get(index).map_or(whole, Spanned::span);
+    (span(0), span(1))
 }

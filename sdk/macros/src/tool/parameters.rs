@@ -3,7 +3,7 @@
 use syn::spanned::Spanned;
 use syn::{
     Attribute, Error, Expr, ExprLit, FnArg, GenericArgument, Ident, ItemFn, Lit, Meta, Pat,
-    PathArguments, Result, Type, parse_quote_spanned,
+    PathArguments, Result, Type, TypePath, parse_quote_spanned,
 };
 
 use super::{Faults, documentation};
@@ -20,8 +20,8 @@ pub struct Parameter {
     pub ident: Ident,
     /// The type to decode: for a reference, what owns the value.
     pub owned: Type,
-    /// Whether the function takes a reference to the decoded value.
-    pub borrowed: bool,
+    /// The type of the parameter, if it is a reference to the decoded value.
+    pub reference: Option<Type>,
     pub description: Option<String>,
     pub default: Option<DefaultValue>,
     /// Attributes of serde and schemars, for the field that stands for the parameter.
@@ -106,7 +106,7 @@ fn parameter(input: &FnArg, attributes: &[Attribute]) -> Result<Parameter> {
             ));
         }
     };
-    let (owned, borrowed) = owned_type(&typed.ty)?;
+    let (owned, reference) = owned_type(&typed.ty)?;
     let default = default_of(attributes, &owned)?;
     let is_whole = attributes
         .iter()
@@ -120,7 +120,7 @@ fn parameter(input: &FnArg, attributes: &[Attribute]) -> Result<Parameter> {
     Ok(Parameter {
         ident,
         owned,
-        borrowed,
+        reference,
         description: documentation::text(attributes)?,
         default,
         forwarded: attributes
@@ -133,8 +133,8 @@ fn parameter(input: &FnArg, attributes: &[Attribute]) -> Result<Parameter> {
     })
 }
 
-/// The type that owns a parameter's value, and whether the function borrows it.
-fn owned_type(ty: &Type) -> Result<(Type, bool)> {
+/// The type that owns a parameter's value, and the type of the reference to it, if any.
+fn owned_type(ty: &Type) -> Result<(Type, Option<Type>)> {
     match ty {
         Type::Reference(reference) if reference.mutability.is_some() => Err(Error::new_spanned(
             reference,
@@ -147,16 +147,31 @@ fn owned_type(ty: &Type) -> Result<(Type, bool)> {
         Type::Reference(reference) => {
             let target = &*reference.elem;
             reject_inner(target)?;
-            Ok((
-                parse_quote_spanned!(ty.span()=> <#target as ::std::borrow::ToOwned>::Owned),
-                true,
-            ))
+            let owned = match target {
+                Type::Slice(slice) => {
+                    let element = &slice.elem;
+                    parse_quote_spanned!(ty.span()=> ::std::vec::Vec<#element>)
+                }
+                Type::Path(path) if is_unsized(path) => {
+                    parse_quote_spanned!(ty.span()=> <#target as ::std::borrow::ToOwned>::Owned)
+                }
+                target => target.clone(),
+            };
+            Ok((owned, Some(ty.clone())))
         }
         ty => {
             reject_inner(ty)?;
-            Ok((ty.clone(), false))
+            Ok((ty.clone(), None))
         }
     }
+}
+
+/// The types of the standard library that exist behind a pointer only, and can be decoded.
+fn is_unsized(path: &TypePath) -> bool {
+    path.path
+        .segments
+        .last()
+        .is_some_and(|last| last.ident == "str" || last.ident == "Path")
 }
 
 fn reject_inner(ty: &Type) -> Result<()> {
