@@ -54,7 +54,11 @@ impl Access {
             .map(|namespace| StateGrant { namespace, quota: grants.state_bytes });
         Self {
             folders: grants.folders.clone(),
-            variables: grants.variables.clone(),
+            variables: grants
+                .variables
+                .iter()
+                .filter_map(|(name, value)| Some((name.clone(), value.clone()?)))
+                .collect(),
             network: grants.network.clone().into(),
             state,
             config: Arc::new(config),
@@ -110,7 +114,7 @@ impl Access {
         if self.network.is_empty() {
             wasi.allow_tcp(false).allow_udp(false);
         } else {
-            wasi.allow_ip_name_lookup(true).socket_addr_check(network::socket_check(
+            wasi.allow_ip_name_lookup(true).allow_tcp(true).allow_udp(true).socket_addr_check(network::socket_check(
                 Arc::clone(&self.network),
                 denials.clone(),
             ));

@@ -100,7 +100,7 @@ impl WasiHttpHooks for HttpPolicy {
         options: Option<RequestOptions>,
         _sent: Box<dyn Future<Output = Result<(), HttpError>> + Send>,
     ) -> HttpAnswer {
-        use http_body_util::BodyExt as _;
+        use http_body_util::BodyExt;
 
         let uri = request.uri();
         let default_port = if uri.scheme() == Some(&http::uri::Scheme::HTTP) { 80 } else { 443 };
