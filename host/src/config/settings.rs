@@ -11,14 +11,20 @@ use serde_json::Value;
 use crate::model::{FolderGrant, HostPattern};
 
 /// Where a value of the configuration was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Place {
     /// The file.
+    #[serde(serialize_with = "lossy")]
     pub file: PathBuf,
     /// Counted from 1.
     pub line: usize,
     /// Counted from 1, in characters.
     pub column: usize,
+}
+
+/// A name that is not UTF-8 must not make a message impossible.
+fn lossy<S: serde::Serializer>(file: &std::path::Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&file.display())
 }
 
 impl fmt::Display for Place {
@@ -41,7 +47,11 @@ pub struct Setting<T> {
 impl<T> Setting<T> {
     /// A value that nobody wrote.
     pub fn default_of(key: impl Into<String>, value: T) -> Self {
-        Self { value, key: key.into(), place: None }
+        Self {
+            value,
+            key: key.into(),
+            place: None,
+        }
     }
 
     /// `key (file:line)`, or `key (default)`.
@@ -264,7 +274,7 @@ pub struct ToolEntry {
 /// `[security.sandbox]`
 #[derive(Clone, Debug)]
 pub struct Sandbox {
-    /// `backend`; `None` is `"auto"`.
+    /// `backend`; `None` is `"auto"`. `enabled = false` is read as `"none"`.
     pub backend: Setting<Option<SandboxBackend>>,
     /// `allow_network`
     pub allow_network: Setting<bool>,
@@ -272,6 +282,24 @@ pub struct Sandbox {
     pub writable_paths: Setting<Vec<PathBuf>>,
     /// `readonly_paths`, absolute.
     pub readonly_paths: Setting<Vec<PathBuf>>,
+    /// `firejail_args`, for the backend `firejail` only.
+    pub firejail_args: Setting<Vec<String>>,
+    /// `[security.sandbox.docker]`
+    pub docker: SandboxDocker,
+}
+
+/// `[security.sandbox.docker]`: what differs from `[runtime.docker]` when containers are
+/// the sandbox.
+#[derive(Clone, Debug, Default)]
+pub struct SandboxDocker {
+    /// `image`
+    pub image: Option<Setting<String>>,
+    /// `network`
+    pub network: Option<Setting<DockerNetwork>>,
+    /// `memory_limit`, in bytes.
+    pub memory_limit: Option<Setting<u64>>,
+    /// `cpu_limit`, in thousandths of a processor.
+    pub cpu_limit_millis: Option<Setting<u64>>,
 }
 
 /// `security.sandbox.backend`
@@ -294,4 +322,6 @@ pub struct Resources {
     pub max_cpu_time: Setting<Duration>,
     /// `max_subprocesses`
     pub max_subprocesses: Setting<u64>,
+    /// `max_open_files`; `None`: as many as the host itself may have.
+    pub max_open_files: Option<Setting<u64>>,
 }

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 pub struct Grants {
     /// Folders, in the order they were granted.
     pub folders: Vec<FolderGrant>,
-    /// Environment variables: granted names that exist, with their values.
+    /// Environment variables that are granted, with their values where they are set.
     /// Values are never printed.
     #[serde(serialize_with = "names_only")]
-    pub variables: Vec<(String, String)>,
+    pub variables: Vec<(String, Option<String>)>,
     /// Hosts that may be reached; empty is no network at all.
     pub network: Vec<HostPattern>,
     /// Bytes of state that may be kept between calls; 0 is none.
@@ -22,10 +22,49 @@ pub struct Grants {
 }
 
 fn names_only<S: serde::Serializer>(
-    variables: &[(String, String)],
+    variables: &[(String, Option<String>)],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(variables.iter().map(|(name, _)| name))
+}
+
+impl Grants {
+    /// Whether a thing that a tool asks for is granted.
+    pub fn satisfy(&self, capability: &Capability) -> bool {
+        let folder = |path: &str, access: Access| {
+            self.folders
+                .iter()
+                .any(|grant| grant.access >= access && is_within(path, &grant.guest))
+        };
+        match capability {
+            Capability::ReadFolder(path) => folder(path, Access::Read),
+            Capability::WriteFolder(path) => folder(path, Access::Write),
+            Capability::Variable(name) => self.variables.iter().any(|(known, _)| known == name),
+            Capability::Network(host) => match host.parse::<HostPattern>() {
+                Ok(HostPattern::Any) | Err(_) => self.network.contains(&HostPattern::Any),
+                Ok(HostPattern::Host { name, port: Some(port) }) => {
+                    self.network.iter().any(|pattern| pattern.allows(&name, port))
+                }
+                Ok(asked @ HostPattern::Host { .. }) => {
+                    self.network.iter().any(|pattern| *pattern == HostPattern::Any || *pattern == asked)
+                }
+            },
+            Capability::State => self.state_bytes > 0,
+        }
+    }
+
+    /// The requests that are not granted and that the tool can not do without.
+    pub fn unmet<'a>(&self, requests: &'a [Request]) -> Vec<&'a Request> {
+        requests
+            .iter()
+            .filter(|request| !request.optional && !self.satisfy(&request.capability))
+            .collect()
+    }
+}
+
+/// Whether a guest path lies in a granted one, by whole components.
+fn is_within(path: &str, folder: &str) -> bool {
+    std::path::Path::new(path).starts_with(folder)
 }
 
 /// A folder of the host that appears at a path of the guest.
@@ -222,6 +261,40 @@ impl HostPattern {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_is_granted_satisfies_a_request() {
+        let grants = Grants {
+            folders: vec![FolderGrant {
+                host: "/srv/docs".into(),
+                guest: "/docs".into(),
+                access: Access::Read,
+                granted_by: String::new(),
+            }],
+            variables: vec![("LANG".into(), None)],
+            network: vec!["api.example.com:443".parse().unwrap()],
+            state_bytes: 0,
+        };
+        for granted in [
+            Capability::ReadFolder("/docs".into()),
+            Capability::ReadFolder("/docs/sub".into()),
+            Capability::Variable("LANG".into()),
+            Capability::Network("api.example.com:443".into()),
+        ] {
+            assert!(grants.satisfy(&granted), "{granted}");
+        }
+        for missing in [
+            Capability::ReadFolder("/docsx".into()),
+            Capability::ReadFolder("/".into()),
+            Capability::WriteFolder("/docs".into()),
+            Capability::Variable("HOME".into()),
+            Capability::Network("api.example.com".into()),
+            Capability::Network("*".into()),
+            Capability::State,
+        ] {
+            assert!(!grants.satisfy(&missing), "{missing}");
+        }
+    }
 
     #[test]
     fn patterns_print_as_they_parse() {

@@ -46,6 +46,27 @@ impl Captured {
         }
         String::from_utf8_lossy(bytes).into_owned()
     }
+
+    /// The last lines in one, where a program says why it gave up; `None` if it was silent.
+    pub fn last_words(&self) -> Option<String> {
+        const LINES: usize = 3;
+        const CHARS: usize = 400;
+        let text = self.text();
+        let mut lines: Vec<&str> = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE"))
+            .rev()
+            .take(LINES)
+            .collect();
+        if lines.is_empty() {
+            return None;
+        }
+        lines.reverse();
+        let words = lines.join(" ");
+        let skipped = words.chars().count().saturating_sub(CHARS);
+        Some(words.chars().skip(skipped).collect())
+    }
 }
 
 /// How a call ended.

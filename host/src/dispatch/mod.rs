@@ -1,0 +1,109 @@
+//! One call from its name to its outcome: find the tool, check the arguments, run it
+//! under its limits, and say how it ended.
+
+mod arguments;
+#[cfg(feature = "wasm-runtime")]
+mod outcome;
+#[cfg(feature = "wasm-runtime")]
+mod skill_call;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::model::{CallOptions, CallReport, Captured, LimitKind, Outcome};
+use crate::registry::{Snapshot, Tool};
+
+#[cfg(feature = "wasm-runtime")]
+pub(crate) use crate::runtime::wasm::loader::Loader;
+/// Nothing loads modules in this build.
+#[cfg(not(feature = "wasm-runtime"))]
+pub(crate) struct Loader;
+
+/// Bytes that the arguments of a call may have.
+const MAX_ARGUMENT_BYTES: usize = 16 << 20;
+
+/// How the part of a call ended that may have run a guest.
+pub(crate) struct Ended {
+    pub outcome: Outcome,
+    pub stdout: Captured,
+    pub stderr: Captured,
+}
+
+impl From<Outcome> for Ended {
+    fn from(outcome: Outcome) -> Self {
+        Self { outcome, stdout: Captured::default(), stderr: Captured::default() }
+    }
+}
+
+/// Calls a tool by name.
+pub(crate) async fn call(
+    snapshot: &Snapshot,
+    loader: &Arc<Loader>,
+    name: &str,
+    arguments: &str,
+    options: CallOptions,
+) -> CallReport {
+    let started = Instant::now();
+    let ended = match snapshot.tool(name) {
+        Some(tool) => run(tool, loader, arguments, options).await,
+        None => unknown(snapshot, name).into(),
+    };
+    CallReport {
+        outcome: ended.outcome,
+        duration: started.elapsed(),
+        stdout: ended.stdout,
+        stderr: ended.stderr,
+        snapshot: snapshot.number(),
+    }
+}
+
+async fn run(
+    tool: &Arc<Tool>,
+    loader: &Arc<Loader>,
+    arguments: &str,
+    options: CallOptions,
+) -> Ended {
+    if arguments.len() > MAX_ARGUMENT_BYTES {
+        let limit = MAX_ARGUMENT_BYTES as u64;
+        return Outcome::LimitReached { kind: LimitKind::ArgumentBytes, limit }.into();
+    }
+    let validator = match tool.input_validator() {
+        Ok(validator) => validator,
+        Err(reason) => {
+            let reason = format!("the tool's input schema {reason}");
+            return Outcome::Unavailable { reason, help: None }.into();
+        }
+    };
+    let arguments = match arguments::check(arguments, validator) {
+        Ok(arguments) => arguments,
+        Err(faults) => return Outcome::InvalidArguments(faults).into(),
+    };
+    #[cfg(feature = "wasm-runtime")]
+    return skill_call::call(tool, loader, arguments, options).await;
+    #[cfg(not(feature = "wasm-runtime"))]
+    {
+        let _ = (loader, arguments, options);
+        let reason = "this prx-host was built without the `wasm` backend".into();
+        Outcome::Unavailable { reason, help: None }.into()
+    }
+}
+
+/// Says why a name is no tool: unknown, or known and broken.
+fn unknown(snapshot: &Snapshot, name: &str) -> Outcome {
+    let of_entry = |entry: &str| {
+        name.strip_prefix(entry).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    if let Some(broken) = snapshot.broken().iter().find(|broken| of_entry(&broken.name)) {
+        let place = match (&broken.place, &broken.module) {
+            (Some(place), _) => format!(" ({place})"),
+            (None, Some(module)) => format!(" ({})", module.display()),
+            (None, None) => String::new(),
+        };
+        let reason = format!("{}{place}", broken.reason);
+        return Outcome::Unavailable { reason, help: broken.help.clone() };
+    }
+    Outcome::UnknownTool {
+        name: name.to_owned(),
+        nearest: snapshot.nearest(name).map(str::to_owned),
+    }
+}

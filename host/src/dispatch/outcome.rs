@@ -1,0 +1,204 @@
+//! What happened, in the words of the caller. The only place where outcomes of modules
+//! are made.
+
+use crate::model::{
+    Capability, Content, Denial, Grants, LimitKind, Outcome, Request, ResourceBody, ToolError,
+    ToolErrorKind, ToolOutput, Trap,
+};
+use crate::registry::Tool;
+use crate::runtime::wasm::breakdown::Breakdown;
+use crate::runtime::wasm::limits::{MAX_INSTANCES, MAX_TABLE_ELEMENTS};
+use crate::runtime::wasm::session::Remains;
+use crate::runtime::wasm::{Answer, NotStarted};
+
+/// A call whose guest never ran.
+pub(super) fn of_not_started(
+    not_started: NotStarted,
+    timed_out: impl Fn() -> Outcome,
+) -> Outcome {
+    match not_started {
+        NotStarted::TimedOut => timed_out(),
+        NotStarted::Cancelled => Outcome::Cancelled,
+        NotStarted::Module(fault) => Outcome::Unavailable {
+            reason: fault.to_string(),
+            help: fault.help().map(str::to_owned),
+        },
+        NotStarted::Folder(missing) => Outcome::Unavailable {
+            reason: missing.to_string(),
+            help: Some(format!(
+                "create the folder, or correct {}",
+                missing.grant.granted_by
+            )),
+        },
+    }
+}
+
+/// A call whose guest ran.
+pub(super) fn of_answer(
+    tool: &Tool,
+    answer: Answer,
+    remains: &Remains,
+    timed_out: impl Fn() -> Outcome,
+) -> Outcome {
+    let limits = tool.entry().limits();
+    match answer {
+        Ok(Ok(output)) => of_output(tool, output),
+        Ok(Err(error)) => of_tool_error(tool, error, remains),
+        Err(Breakdown::TimedOut) => timed_out(),
+        Err(Breakdown::Cancelled) => Outcome::Cancelled,
+        Err(Breakdown::OutOfMemory) => Outcome::OutOfMemory {
+            limit: limits.max_memory.value,
+            set_by: limits.max_memory.origin(),
+        },
+        Err(Breakdown::TableElements) => Outcome::LimitReached {
+            kind: LimitKind::TableElements,
+            limit: MAX_TABLE_ELEMENTS as u64,
+        },
+        Err(Breakdown::Instances) => {
+            Outcome::LimitReached { kind: LimitKind::Instances, limit: MAX_INSTANCES as u64 }
+        }
+        Err(Breakdown::Output) => Outcome::LimitReached {
+            kind: LimitKind::OutputBytes,
+            limit: limits.max_output.value,
+        },
+        Err(Breakdown::Panicked(reason)) => Outcome::Internal { reason },
+        Err(Breakdown::Trapped(trap)) => of_trap(tool, trap, remains),
+    }
+}
+
+fn of_output(tool: &Tool, output: ToolOutput) -> Outcome {
+    let limit = tool.entry().limits().max_output.value;
+    if output_bytes(&output) > limit {
+        return Outcome::LimitReached { kind: LimitKind::OutputBytes, limit };
+    }
+    let broken = |what: String| {
+        Outcome::ToolError(ToolError {
+            kind: ToolErrorKind::Failed,
+            message: format!("the skill broke its contract: {what}"),
+            data: None,
+            hint: Some("this is a fault of the skill; its author must mend it".into()),
+        })
+    };
+    match (tool.output_validator(), &output.structured) {
+        (None, _) => Outcome::Ok(output),
+        (Some(_), None) => broken("it promised a structured answer and gave none".into()),
+        (Some(Err(reason)), _) => broken(format!("its output schema {reason}")),
+        (Some(Ok(validator)), Some(structured)) => match validator.validate(structured) {
+            Ok(()) => Outcome::Ok(output),
+            Err(faults) => {
+                let faults: Vec<String> = faults
+                    .iter()
+                    .map(|fault| match fault.path.as_str() {
+                        "" => fault.message.clone(),
+                        path => format!("{path}: {}", fault.message),
+                    })
+                    .collect();
+                broken(format!("its answer does not fit its output schema: {}", faults.join("; ")))
+            }
+        },
+    }
+}
+
+fn output_bytes(output: &ToolOutput) -> u64 {
+    let contents: usize = output
+        .contents
+        .iter()
+        .map(|content| match content {
+            Content::Text { text } => text.len(),
+            Content::Image(media) | Content::Audio(media) => media.data.len(),
+            Content::Resource { resource } => match &resource.body {
+                ResourceBody::Text(text) => text.len(),
+                ResourceBody::Blob(bytes) => bytes.len(),
+            },
+        })
+        .sum();
+    let structured = output.structured.as_ref().map_or(0, json_bytes);
+    (contents + structured) as u64
+}
+
+/// Bytes of a value as JSON text, counted without writing it.
+fn json_bytes(value: &serde_json::Value) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
+}
+
+fn of_tool_error(tool: &Tool, mut error: ToolError, remains: &Remains) -> Outcome {
+    let entry = tool.entry();
+    let unmet = entry.grants().unmet(&tool.spec().requests);
+    let refused = remains.denials.first();
+    // A skill that met a refusal may call it anything; that it was refused is a fact.
+    if error.kind == ToolErrorKind::Denied || refused.is_some() {
+        let capability = refused.cloned().or_else(|| unmet.first().map(|r| r.capability.clone()));
+        let help = capability.as_ref().map(|capability| grant_help(entry.name(), capability));
+        return Outcome::Denied(Denial { capability, message: error.message, help });
+    }
+    if error.hint.is_none() {
+        error.hint = hint(tool, &unmet, &error.message);
+    }
+    Outcome::ToolError(error)
+}
+
+fn of_trap(tool: &Tool, mut trap: Trap, remains: &Remains) -> Outcome {
+    if let Some(words) = remains.stderr.last_words() {
+        trap.message = format!("{}: {words}", trap.message);
+    }
+    if let Some(capability) = remains.denials.first() {
+        return Outcome::Denied(Denial {
+            capability: Some(capability.clone()),
+            message: trap.message,
+            help: Some(grant_help(tool.entry().name(), capability)),
+        });
+    }
+    Outcome::Trapped(trap)
+}
+
+/// What the host can add to an error about a path: which folders there are.
+fn hint(tool: &Tool, unmet: &[&Request], message: &str) -> Option<String> {
+    if let Some(request) = unmet.first() {
+        let capability = &request.capability;
+        return Some(format!(
+            "the tool asks to {capability}, which is not granted; {}",
+            grant_help(tool.entry().name(), capability)
+        ));
+    }
+    // What wasi-libc says of a path outside of every granted folder.
+    if message.contains("pre-opened file descriptor") {
+        return Some(folders_hint(tool.entry().grants()));
+    }
+    None
+}
+
+fn folders_hint(grants: &Grants) -> String {
+    if grants.folders.is_empty() {
+        return "no folder is granted to this tool".into();
+    }
+    let folders: Vec<String> =
+        grants.folders.iter().map(|grant| format!("`{}`", grant.guest)).collect();
+    format!("the tool sees only {}", folders.join(", "))
+}
+
+/// The line of configuration that would grant a thing.
+fn grant_help(entry: &str, capability: &Capability) -> String {
+    let line = match capability {
+        Capability::ReadFolder(path) => format!(r#"filesystem_read = ["<folder>::{path}"]"#),
+        Capability::WriteFolder(path) => format!(r#"filesystem_write = ["<folder>::{path}"]"#),
+        Capability::Variable(name) => {
+            format!(r#"env_vars = ["{name}"] (and list it in `runtime.env_whitelist`)"#)
+        }
+        Capability::Network(host) if host == "*" => "network = true".into(),
+        Capability::Network(host) => format!(r#"network = true, allowed_hosts = ["{host}"]"#),
+        Capability::State => "max_state_kb = 64".into(),
+    };
+    format!("to grant it, write {line} under `[tools.custom.{entry}.capabilities]`")
+}

@@ -1,0 +1,178 @@
+//! The host: the one place where configuration, registry, backends and calls meet.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+
+use crate::config::{Config, Environment};
+use crate::dispatch::{self, Loader};
+use crate::model::{CallOptions, CallReport};
+use crate::registry::{LoadListener, Scope, Snapshot};
+
+/// Runs tools. Cheap to clone; all clones are the same host.
+///
+/// Dropping the last clone frees everything. Each call holds the [`Snapshot`] that it
+/// started with.
+#[derive(Clone)]
+pub struct Host {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    config: Config,
+    snapshot: ArcSwap<Snapshot>,
+    loader: Arc<Loader>,
+}
+
+/// Why a host can not be opened. What is wrong with single modules is no such reason:
+/// see [`Snapshot::broken`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The WebAssembly engine can not start on this machine.
+    #[error("the WebAssembly engine can not start: {0}")]
+    Engine(String),
+    /// The configuration asks for an engine that is not built in.
+    #[error("{key}: this host has no engine `wasmer`; write \"wasmtime\"")]
+    UnknownEngine {
+        /// The key, with file and line.
+        key: String,
+    },
+    /// There is no configuration: the process's environment can not be read.
+    #[error("the current folder can not be read: {0}")]
+    Environment(#[from] std::io::Error),
+}
+
+/// Opens a [`Host`].
+#[must_use]
+pub struct HostBuilder {
+    config: Config,
+    environment: Option<Environment>,
+    scope: Scope,
+    listener: Option<LoadListener>,
+    #[cfg(feature = "wasm-runtime")]
+    allocation: crate::runtime::wasm::engine::Allocation,
+}
+
+impl HostBuilder {
+    /// The environment that tools may be granted variables of. Default: the process's own.
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.environment = Some(environment);
+        self
+    }
+
+    /// Loads only what can offer a tool of this name. For a process that makes one call.
+    pub fn only(mut self, tool: impl Into<String>) -> Self {
+        self.scope = Scope::Tool(tool.into());
+        self
+    }
+
+    /// Hears how loading comes along.
+    pub fn on_load(mut self, listener: LoadListener) -> Self {
+        self.listener = Some(listener);
+        self
+    }
+
+    /// How instances get their memory; for comparisons.
+    #[cfg(feature = "wasm-runtime")]
+    #[doc(hidden)]
+    pub fn allocation(mut self, allocation: crate::runtime::wasm::engine::Allocation) -> Self {
+        self.allocation = allocation;
+        self
+    }
+
+    /// Loads all modules: those that are known from the compile cache, those that are not
+    /// by compiling them. A module that can not be used is no error; see
+    /// [`Snapshot::broken`].
+    pub async fn open(self) -> Result<Host, OpenError> {
+        let environment = match self.environment.clone() {
+            Some(environment) => environment,
+            None => Environment::of_process()?,
+        };
+        self.open_in(environment).await
+    }
+
+    #[cfg(feature = "wasm-runtime")]
+    async fn open_in(self, environment: Environment) -> Result<Host, OpenError> {
+        use crate::config::WasmEngine;
+        use crate::registry::Assembler;
+        use crate::runtime::wasm::{compile_cache::CompileCache, engine::Engine, state::StateStore};
+
+        let wasm = &self.config.runtime.wasm;
+        if wasm.engine.value == WasmEngine::Wasmer {
+            return Err(OpenError::UnknownEngine { key: wasm.engine.origin() });
+        }
+        let engine = Engine::new(self.allocation)
+            .map_err(|error| OpenError::Engine(format!("{error:#}")))?;
+        let cache = CompileCache::open(&wasm.cache_path.value, wasm.cache_max_bytes.value);
+        let loader = Arc::new(Loader::new(engine, cache, wasm.max_memory_bytes.value));
+        let assembler = Assembler {
+            loader: Arc::clone(&loader),
+            state: StateStore::new(wasm.state_path.value.clone()),
+            environment,
+            listener: self.listener,
+        };
+        let snapshot = assembler.assemble(&self.config, &self.scope, 1).await;
+        Ok(Host::with(self.config, snapshot, loader))
+    }
+
+    #[cfg(not(feature = "wasm-runtime"))]
+    async fn open_in(self, _environment: Environment) -> Result<Host, OpenError> {
+        let snapshot = crate::registry::without_modules(&self.config, &self.scope, 1);
+        Ok(Host::with(self.config, snapshot, Arc::new(Loader)))
+    }
+}
+
+impl Host {
+    fn with(config: Config, snapshot: Snapshot, loader: Arc<Loader>) -> Self {
+        for broken in snapshot.broken() {
+            tracing::warn!(tool = broken.name, "{}", broken.reason);
+        }
+        let snapshot = ArcSwap::from_pointee(snapshot);
+        Self { shared: Arc::new(Shared { config, snapshot, loader }) }
+    }
+
+    /// Prepares to open a host with this configuration.
+    pub fn builder(config: Config) -> HostBuilder {
+        HostBuilder {
+            config,
+            environment: None,
+            scope: Scope::All,
+            listener: None,
+            #[cfg(feature = "wasm-runtime")]
+            allocation: crate::runtime::wasm::engine::Allocation::default(),
+        }
+    }
+
+    /// Opens a host with this configuration and the process's environment.
+    pub async fn open(config: Config) -> Result<Self, OpenError> {
+        Self::builder(config).open().await
+    }
+
+    /// The configuration in force.
+    pub fn config(&self) -> &Config {
+        &self.shared.config
+    }
+
+    /// The tools of this moment, and what is broken.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.shared.snapshot.load_full()
+    }
+
+    /// Calls a tool by name. `arguments` is the JSON text of one object; empty text is
+    /// `{}`.
+    ///
+    /// Never fails: how the call ended is the report's
+    /// [`outcome`](CallReport::outcome). Dropping the returned future ends the call and
+    /// everything that it started.
+    pub async fn call(&self, name: &str, arguments: &str, options: CallOptions) -> CallReport {
+        let snapshot = self.snapshot();
+        dispatch::call(&snapshot, &self.shared.loader, name, arguments, options).await
+    }
+
+    /// The compile cache of this host: why it is off, if it is.
+    #[cfg(feature = "wasm-runtime")]
+    pub fn cache_problem(&self) -> Option<&str> {
+        self.shared.loader.cache().problem()
+    }
+}

@@ -1,0 +1,79 @@
+//! A tool entry: one module or command under one name, with its grants and limits.
+
+#[cfg(feature = "wasm-runtime")]
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::{Backend, Place, Setting};
+use crate::model::{FolderGrant, Grants};
+#[cfg(feature = "wasm-runtime")]
+use crate::runtime::wasm::{access::Access, module::Module};
+
+/// One entry, loaded.
+pub struct Entry {
+    /// The name in `[tools.custom.<name>]`, or the module's file stem.
+    pub(super) name: String,
+    pub(super) place: Option<Place>,
+    pub(super) backend: Backend,
+    pub(super) grants: Grants,
+    pub(super) limits: EntryLimits,
+    #[cfg(feature = "wasm-runtime")]
+    pub(super) module: Arc<Module>,
+    #[cfg(feature = "wasm-runtime")]
+    pub(super) access: Access,
+}
+
+/// What one call of an entry may use, each with the key that set it.
+#[derive(Clone, Debug)]
+pub struct EntryLimits {
+    /// Wall clock.
+    pub timeout: Setting<Duration>,
+    /// Bytes of linear memory.
+    pub max_memory: Setting<u64>,
+    /// Bytes of each output stream, and of the answer.
+    pub max_output: Setting<u64>,
+}
+
+impl Entry {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where the configuration speaks of it, if it does.
+    pub fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
+    }
+
+    /// What runs it.
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// What it may touch.
+    pub fn grants(&self) -> &Grants {
+        &self.grants
+    }
+
+    /// What a call may use.
+    pub fn limits(&self) -> &EntryLimits {
+        &self.limits
+    }
+
+    /// Its module.
+    #[cfg(feature = "wasm-runtime")]
+    pub fn module(&self) -> &Arc<Module> {
+        &self.module
+    }
+
+    /// Its grants, ready for a call.
+    #[cfg(feature = "wasm-runtime")]
+    pub(crate) fn access(&self) -> &Access {
+        &self.access
+    }
+
+    /// A granted folder that does not exist at this moment.
+    pub fn missing_folder(&self) -> Option<&FolderGrant> {
+        self.grants.folders.iter().find(|grant| !grant.host.is_dir())
+    }
+}

@@ -1,0 +1,31 @@
+//! Names of tools: unique, and fit for every client that calls them.
+
+use crate::model::ToolSpec;
+
+/// Bytes of a tool's name.
+pub(super) const MAX_NAME_BYTES: usize = 64;
+
+/// Whether a name matches `^[a-zA-Z0-9_-]{1,64}$`.
+pub(super) fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= MAX_NAME_BYTES
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+/// The name by which agents call a tool: `<entry>` for an only one, `<entry>_<tool>`
+/// otherwise.
+///
+/// # Errors
+///
+/// When the name would be too long for clients.
+pub(super) fn tool_name(entry: &str, tool: &ToolSpec, only: bool) -> Result<String, String> {
+    let name = if only { entry.to_owned() } else { format!("{entry}_{}", tool.name) };
+    if is_name(&name) {
+        Ok(name)
+    } else {
+        Err(format!(
+            "its tool would be called `{name}`, which has {} of at most {MAX_NAME_BYTES} letters",
+            name.len()
+        ))
+    }
+}

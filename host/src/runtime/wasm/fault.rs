@@ -1,0 +1,85 @@
+//! Why a module does not serve: one line that says what the file is, and what to do.
+
+use crate::model::format_bytes;
+
+/// Why a module can not be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModuleFault {
+    /// The file can not be read.
+    #[error("the file can not be read: {0}")]
+    Unreadable(String),
+    /// The file is larger than any module should be.
+    #[error("the file has {}, more than the {} that a module may have", format_bytes(*size), format_bytes(*limit))]
+    TooLarge {
+        /// Bytes of the file.
+        size: u64,
+        /// Bytes that are allowed.
+        limit: u64,
+    },
+    /// The file is something else.
+    #[error("the file is {0}, not a WebAssembly module")]
+    NotAModule(String),
+    /// The file begins as a module and ends too early.
+    #[error("the file ends in the middle of a module: it is still being written, or was cut")]
+    Truncated,
+    /// The bytes are no valid module.
+    #[error("the module is not valid: {0}")]
+    Invalid(String),
+    /// A valid module of no kind that this host runs.
+    #[error("this is {what}, not a skill: {why}")]
+    OtherKind {
+        /// What it is.
+        what: String,
+        /// What is missing to make it a skill.
+        why: String,
+    },
+    /// A skill for another version of the interface.
+    #[error("the module exports `{interface}` in version {asked}; this host serves {served}")]
+    UnknownVersion {
+        /// The interface.
+        interface: String,
+        /// The module's version.
+        asked: String,
+        /// The host's version.
+        served: String,
+    },
+    /// The module imports what the host does not have.
+    #[error("the module imports what this host does not offer: {}", .0.join("; "))]
+    MissingImports(Vec<String>),
+    /// The compiler or linker refused it.
+    #[error("the module can not be compiled: {0}")]
+    NotCompiled(String),
+    /// `describe` broke down or took too long.
+    #[error("asking the module for its tools failed: {0}")]
+    NotDescribed(String),
+    /// What the module says about its tools is not acceptable.
+    #[error("what the module says about its tools can not be used: {}", .0.join("; "))]
+    BadDescription(Vec<String>),
+    /// The file changed after it was loaded.
+    #[error("the file changed since it was loaded")]
+    Changed,
+}
+
+impl ModuleFault {
+    /// What to do about it, where there is something to do.
+    pub fn help(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Unreadable(_) => "check the file's owner and permissions",
+            Self::TooLarge { .. } => "build it in release mode and strip it",
+            Self::NotAModule(_) => "put a built `.wasm` file in its place, or rename it",
+            Self::Truncated => "copy it to another name first and rename it when complete",
+            Self::Invalid(_) => "build it again",
+            Self::OtherKind { .. } => {
+                "build a skill: a component that exports `prx:skill/tools` (target wasm32-wasip2)"
+            }
+            Self::UnknownVersion { .. } => {
+                "build it against the served version of `prx:skill`, or update prx-host"
+            }
+            Self::MissingImports(_) => "build it without these imports, or compose it with a component that offers them",
+            Self::NotCompiled(_) => return None,
+            Self::NotDescribed(_) | Self::BadDescription(_) => "its author must mend `describe`",
+            Self::Changed => "it is loaded again at the next reload or start",
+        })
+    }
+}

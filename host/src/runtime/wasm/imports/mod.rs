@@ -1,0 +1,110 @@
+//! What modules may import: WASI 0.2 and `prx:skill`, each as granted.
+//!
+//! Invariant: an import that was not granted is still linked and answers with an error,
+//! so that a module runs as far as it can without it.
+
+mod config;
+mod log;
+mod progress;
+mod sockets;
+mod state;
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use wasmtime::component::{HasSelf, Linker};
+
+use super::abi::skill::bindings;
+use super::call_state::CallState;
+use super::state::Namespace;
+use crate::model::EventSink;
+
+/// Interfaces that the linker serves, with the newest version of each; older compatible
+/// versions are served too. A test links a component that imports all of them.
+pub const OFFERED: &[(&str, &str)] = &[
+    ("prx:skill/config", "0.1.0"),
+    ("prx:skill/log", "0.1.0"),
+    ("prx:skill/progress", "0.1.0"),
+    ("prx:skill/state", "0.1.0"),
+    ("wasi:cli/environment", "0.2.12"),
+    ("wasi:cli/exit", "0.2.12"),
+    ("wasi:cli/stderr", "0.2.12"),
+    ("wasi:cli/stdin", "0.2.12"),
+    ("wasi:cli/stdout", "0.2.12"),
+    ("wasi:cli/terminal-input", "0.2.12"),
+    ("wasi:cli/terminal-output", "0.2.12"),
+    ("wasi:cli/terminal-stderr", "0.2.12"),
+    ("wasi:cli/terminal-stdin", "0.2.12"),
+    ("wasi:cli/terminal-stdout", "0.2.12"),
+    ("wasi:clocks/monotonic-clock", "0.2.12"),
+    ("wasi:clocks/wall-clock", "0.2.12"),
+    ("wasi:filesystem/preopens", "0.2.12"),
+    ("wasi:filesystem/types", "0.2.12"),
+    ("wasi:http/outgoing-handler", "0.2.12"),
+    ("wasi:http/types", "0.2.12"),
+    ("wasi:io/error", "0.2.12"),
+    ("wasi:io/poll", "0.2.12"),
+    ("wasi:io/streams", "0.2.12"),
+    ("wasi:random/insecure", "0.2.12"),
+    ("wasi:random/insecure-seed", "0.2.12"),
+    ("wasi:random/random", "0.2.12"),
+    ("wasi:sockets/instance-network", "0.2.12"),
+    ("wasi:sockets/ip-name-lookup", "0.2.12"),
+    ("wasi:sockets/network", "0.2.12"),
+    ("wasi:sockets/tcp", "0.2.12"),
+    ("wasi:sockets/tcp-create-socket", "0.2.12"),
+    ("wasi:sockets/udp", "0.2.12"),
+    ("wasi:sockets/udp-create-socket", "0.2.12"),
+];
+
+/// The host's side of the `prx:skill` imports during one call.
+pub struct Services {
+    /// Who listens to the call.
+    pub events: Option<EventSink>,
+    /// `[tools.custom.<name>.config]`, each value as JSON text.
+    pub config: Arc<IndexMap<String, String>>,
+    /// The store of the entry; `None` where no state was granted.
+    pub state: Option<StateGrant>,
+    /// Spent on log messages.
+    pub log: log::Budget,
+    /// Spent on progress reports.
+    pub progress: progress::Budget,
+}
+
+impl Services {
+    /// Services of a call that starts.
+    pub fn new(
+        events: Option<EventSink>,
+        config: Arc<IndexMap<String, String>>,
+        state: Option<StateGrant>,
+    ) -> Self {
+        Self {
+            events,
+            config,
+            state,
+            log: log::Budget::default(),
+            progress: progress::Budget::default(),
+        }
+    }
+}
+
+/// A store that a call may use, and how full it may become.
+#[derive(Clone)]
+pub struct StateGrant {
+    /// The entry's own store.
+    pub namespace: Arc<Namespace>,
+    /// Bytes of keys and values.
+    pub quota: u64,
+}
+
+/// Links everything that a module may import.
+pub(super) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    wasmtime_wasi::p2::add_to_linker_async(linker)?;
+    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)?;
+    sockets::replace_in_linker(linker)?;
+    bindings::log::add_to_linker::<_, HasSelf<CallState>>(linker, |state| state)?;
+    bindings::config::add_to_linker::<_, HasSelf<CallState>>(linker, |state| state)?;
+    bindings::progress::add_to_linker::<_, HasSelf<CallState>>(linker, |state| state)?;
+    bindings::state::add_to_linker::<_, HasSelf<CallState>>(linker, |state| state)?;
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! WebAssembly modules: compiled once, called in fresh instances, with what was granted.
+//!
+//! The way of a module: [`source`] → [`shape`] → [`abi`] (recognise) → [`loader`]
+//! (compile or cache, describe) → [`module`]. The way of a call: [`access`] → [`session`]
+//! → [`abi`] (call) → [`breakdown`].
+
+pub mod abi;
+pub mod access;
+pub mod breakdown;
+mod call_state;
+pub mod compile_cache;
+pub mod engine;
+pub mod fault;
+pub mod imports;
+pub mod limits;
+pub mod loader;
+pub mod module;
+mod network;
+pub mod session;
+pub mod shape;
+pub mod source;
+pub mod state;
+mod streams;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use self::access::{Access, MissingFolder};
+use self::breakdown::Breakdown;
+use self::fault::ModuleFault;
+use self::loader::Loader;
+use self::module::Module;
+use self::session::{Remains, Session, SessionLimits};
+use crate::model::{EventSink, ToolError, ToolOutput};
+
+/// What a call of a module's tool needs.
+pub struct ModuleCall<'a> {
+    /// The module.
+    pub module: &'a Arc<Module>,
+    /// The tool, by the module's own name for it.
+    pub tool: &'a str,
+    /// JSON text that fits the tool's schema.
+    pub arguments: &'a str,
+    /// What the guest may touch.
+    pub access: &'a Access,
+    /// What the guest may use.
+    pub limits: &'a SessionLimits,
+    /// When it is ended.
+    pub timeout: Duration,
+    /// Ends it earlier.
+    pub cancel: Option<&'a CancellationToken>,
+    /// Hears of what happens.
+    pub events: Option<EventSink>,
+}
+
+/// Why a call could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum NotStarted {
+    /// The module's code can not be had.
+    #[error(transparent)]
+    Module(#[from] ModuleFault),
+    /// A granted folder is not there.
+    #[error(transparent)]
+    Folder(#[from] MissingFolder),
+    /// The deadline passed while the code was loaded.
+    #[error("its code was not loaded in time")]
+    TimedOut,
+    /// The caller wants no answer any more.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// What the guest said, or why it said nothing.
+pub type Answer = Result<Result<ToolOutput, ToolError>, Breakdown>;
+
+/// Calls a tool of a module in a fresh instance.
+///
+/// # Errors
+///
+/// Only when the guest never ran; how it ended otherwise is in the answer.
+pub async fn call(
+    loader: &Arc<Loader>,
+    call: ModuleCall<'_>,
+) -> Result<(Answer, Remains), NotStarted> {
+    let started = tokio::time::Instant::now();
+    let loading = session::watch(async { Ok(call.module.prepared(loader).await) }, call.timeout, call.cancel);
+    let prepared = match loading.await {
+        session::Watched::Done(Ok(prepared)) => prepared?,
+        session::Watched::Cancelled => return Err(NotStarted::Cancelled),
+        _ => return Err(NotStarted::TimedOut),
+    };
+    let mut session = Session::start(loader.engine(), call.access, call.limits, call.events)?;
+    let rest = call.timeout.saturating_sub(started.elapsed());
+    let guest = prepared.call(&mut session.store, call.tool, call.arguments);
+    let watched = session::watch(guest, rest, call.cancel).await;
+    Ok(session.end(watched))
+}

@@ -1,0 +1,111 @@
+//! One module: what it is, what it offers, and its compiled code once somebody calls it.
+//!
+//! Invariant: a [`Module`] was recognised, compiled and described without faults, now or
+//! by an earlier host whose cache entry says so. Its code is loaded by the first call and
+//! stays until the module is dropped.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::OnceCell;
+
+use super::abi::Prepared;
+use super::fault::ModuleFault;
+use super::loader::Loader;
+use super::shape::Shape;
+use crate::model::ToolSpec;
+
+/// What is known about a module without loading its code. Cached beside the code.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Descriptor {
+    /// The kind that serves it, for instance `skill`.
+    pub kind: String,
+    /// The version of the kind's interface.
+    pub version: String,
+    /// The tools that it offers, checked.
+    pub tools: Vec<ToolSpec>,
+    /// Its exports and imports.
+    pub shape: Shape,
+    /// What compiling it took.
+    pub compile_time: Duration,
+    /// Bytes of compiled code.
+    pub code_bytes: u64,
+}
+
+/// A module that serves.
+pub struct Module {
+    path: PathBuf,
+    digest: [u8; 32],
+    size: u64,
+    descriptor: Descriptor,
+    from_cache: bool,
+    prepared: OnceCell<Arc<dyn Prepared>>,
+}
+
+impl Module {
+    pub(super) fn new(
+        path: PathBuf,
+        digest: [u8; 32],
+        size: u64,
+        descriptor: Descriptor,
+        prepared: Option<Arc<dyn Prepared>>,
+    ) -> Self {
+        let from_cache = prepared.is_none();
+        let prepared = OnceCell::new_with(prepared);
+        Self { path, digest, size, descriptor, from_cache, prepared }
+    }
+
+    /// The file it was read from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// SHA-256 of the file.
+    pub fn digest(&self) -> &[u8; 32] {
+        &self.digest
+    }
+
+    /// SHA-256 of the file, in hexadecimal.
+    pub fn digest_hex(&self) -> String {
+        use std::fmt::Write as _;
+        self.digest.iter().fold(String::with_capacity(64), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+
+    /// Bytes of the file.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// What it is and offers.
+    pub fn descriptor(&self) -> &Descriptor {
+        &self.descriptor
+    }
+
+    /// Whether an earlier host had compiled it.
+    pub fn from_cache(&self) -> bool {
+        self.from_cache
+    }
+
+    /// Its code, loaded by the first caller while others wait for the same load.
+    pub(super) async fn prepared(
+        self: &Arc<Self>,
+        loader: &Arc<Loader>,
+    ) -> Result<&Arc<dyn Prepared>, ModuleFault> {
+        if let Some(prepared) = self.prepared.get() {
+            return Ok(prepared);
+        }
+        self.prepared
+            .get_or_try_init(|| async {
+                let (module, loader) = (Arc::clone(self), Arc::clone(loader));
+                tokio::task::spawn_blocking(move || loader.load_code(&module))
+                    .await
+                    .unwrap_or_else(|panic| Err(ModuleFault::NotCompiled(panic.to_string())))
+            })
+            .await
+    }
+}

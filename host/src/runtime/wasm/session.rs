@@ -1,0 +1,138 @@
+//! One guest from its start to its end, watched: time, memory, output, cancellation.
+//!
+//! Invariant: whatever the guest does, [`watch`] returns when its deadline passes, and
+//! dropping the [`Session`] frees everything the guest held.
+
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use tokio_util::sync::CancellationToken;
+use wasmtime::Store;
+
+use super::access::{Access, MissingFolder};
+use super::breakdown::Breakdown;
+use super::call_state::CallState;
+use super::engine::Engine;
+use super::limits::{MAX_HANDLES, Refusal};
+use super::streams::{Capture, Stream};
+use crate::model::{Capability, Captured, EventSink};
+
+/// Bytes that a guest may hand to the host at once, beyond its output limit.
+const HOSTCALL_FLOOR: u64 = 16 << 20;
+
+/// Limits of one guest.
+#[derive(Clone)]
+pub struct SessionLimits {
+    /// Bytes of linear memory.
+    pub max_memory: u64,
+    /// Bytes kept of each output stream.
+    pub max_output: u64,
+}
+
+/// A store for one guest, and the ends of its output.
+pub(super) struct Session {
+    pub store: Store<CallState>,
+    stdout: Capture,
+    stderr: Capture,
+}
+
+/// What a guest left behind.
+pub struct Remains {
+    /// Its standard output.
+    pub stdout: Captured,
+    /// Its standard error.
+    pub stderr: Captured,
+    /// What it asked for and was not granted.
+    pub denials: Vec<Capability>,
+    /// What it was refused of memory and tables.
+    pub refused: Option<Refusal>,
+}
+
+impl Session {
+    /// Makes the world of a guest; nothing of the guest runs yet.
+    pub fn start(
+        engine: &Engine,
+        access: &Access,
+        limits: &SessionLimits,
+        events: Option<EventSink>,
+    ) -> Result<Self, MissingFolder> {
+        let stdout = Capture::new(Stream::Stdout, limits.max_output, events.clone());
+        let stderr = Capture::new(Stream::Stderr, limits.max_output, events.clone());
+        let state =
+            access.call_state(limits.max_memory, stdout.clone(), stderr.clone(), events)?;
+        let mut store = Store::new(engine.wasmtime(), state);
+        store.limiter(|state| &mut state.limiter);
+        // Before instantiation: a new store's deadline is in the past already.
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_async_yield_and_update(1);
+        let hostcall_bytes = limits.max_output.saturating_mul(2).max(HOSTCALL_FLOOR);
+        store.set_hostcall_fuel(usize::try_from(hostcall_bytes).unwrap_or(usize::MAX));
+        store.set_max_component_handles(MAX_HANDLES);
+        Ok(Self { store, stdout, stderr })
+    }
+
+    /// Ends the guest: tells apart how it ended, and takes what it left behind.
+    pub fn end<T>(self, watched: Watched<T>) -> (Result<T, Breakdown>, Remains) {
+        let state = self.store.data();
+        let refused = state.limiter.refused();
+        let result = match watched {
+            Watched::Done(Ok(answer)) => Ok(answer),
+            Watched::Done(Err(error)) => Err(Breakdown::of(&error, refused)),
+            Watched::TimedOut => Err(Breakdown::TimedOut),
+            Watched::Cancelled => Err(Breakdown::Cancelled),
+            Watched::Panicked(text) => Err(Breakdown::Panicked(text)),
+        };
+        let remains = Remains {
+            stdout: self.stdout.take(),
+            stderr: self.stderr.take(),
+            denials: state.denials.take(),
+            refused,
+        };
+        (result, remains)
+    }
+}
+
+/// How watching a guest ended.
+pub(super) enum Watched<T> {
+    /// The guest came to an end by itself, well or not.
+    Done(wasmtime::Result<T>),
+    /// Its deadline passed.
+    TimedOut,
+    /// The caller wants no answer any more.
+    Cancelled,
+    /// A function of the host panicked.
+    Panicked(String),
+}
+
+/// Waits for a guest, at most until its deadline.
+pub(super) async fn watch<T>(
+    guest: impl Future<Output = wasmtime::Result<T>>,
+    timeout: Duration,
+    cancel: Option<&CancellationToken>,
+) -> Watched<T> {
+    let guest = tokio::time::timeout(timeout, AssertUnwindSafe(guest).catch_unwind());
+    let ended = match cancel {
+        None => guest.await,
+        Some(cancel) => tokio::select! {
+            biased;
+            ended = guest => ended,
+            () = cancel.cancelled() => return Watched::Cancelled,
+        },
+    };
+    match ended {
+        Err(_) => Watched::TimedOut,
+        Ok(Err(panic)) => Watched::Panicked(panic_text(&*panic)),
+        Ok(Ok(done)) => Watched::Done(done),
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("a panic without a message")
+        .to_owned()
+}

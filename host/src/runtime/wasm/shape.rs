@@ -1,0 +1,233 @@
+//! What a file is, read from its bytes alone: nothing is compiled and nothing runs.
+
+use serde::{Deserialize, Serialize};
+use wasmparser::{ComponentExternalKind, Encoding, Parser, Payload, Validator, WasmFeatures};
+
+use super::fault::ModuleFault;
+
+/// The outside of a valid WebAssembly file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shape {
+    /// Component or core module.
+    pub encoding: WasmEncoding,
+    /// Names that it exports, with versions.
+    pub exports: Vec<ExternName>,
+    /// Names that it imports, with versions.
+    pub imports: Vec<ExternName>,
+    /// All exports are types: a WIT package in binary form, with no code.
+    pub only_types: bool,
+}
+
+/// The two encodings of WebAssembly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WasmEncoding {
+    /// A component.
+    Component,
+    /// A core module.
+    Core,
+}
+
+/// `wasi:cli/run@0.2.0`, apart.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ExternName {
+    /// `wasi:cli/run`; for a core import `module name`.
+    pub name: String,
+    /// `0.2.0`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+}
+
+impl ExternName {
+    fn new(text: &str) -> Self {
+        match text.split_once('@') {
+            Some((name, version)) => {
+                Self { name: name.to_owned(), version: Some(version.to_owned()) }
+            }
+            None => Self { name: text.to_owned(), version: None },
+        }
+    }
+}
+
+impl std::fmt::Display for ExternName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)?;
+        match &self.version {
+            Some(version) => write!(f, "@{version}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Shape {
+    /// Reads the outside of a module.
+    ///
+    /// # Errors
+    ///
+    /// Says what the file is, when it is no complete WebAssembly module.
+    pub fn read(bytes: &[u8]) -> Result<Self, ModuleFault> {
+        if let Some(what) = other_format(bytes) {
+            return Err(ModuleFault::NotAModule(what));
+        }
+        if bytes.len() <= 8 {
+            return Err(ModuleFault::Truncated);
+        }
+        Self::parse(bytes).map_err(|error| parse_fault(bytes, &error))
+    }
+
+    fn parse(bytes: &[u8]) -> wasmparser::Result<Self> {
+        let mut shape = Self {
+            encoding: if Parser::is_component(bytes) {
+                WasmEncoding::Component
+            } else {
+                WasmEncoding::Core
+            },
+            exports: Vec::new(),
+            imports: Vec::new(),
+            only_types: true,
+        };
+        let mut depth = 0_u32;
+        for payload in Parser::new(0).parse_all(bytes) {
+            match payload? {
+                Payload::Version { encoding, .. } => {
+                    depth += 1;
+                    if depth == 1 && encoding == Encoding::Component {
+                        shape.encoding = WasmEncoding::Component;
+                    }
+                }
+                Payload::End(_) => depth -= 1,
+                payload if depth == 1 => shape.read_section(payload)?,
+                _ => {}
+            }
+        }
+        Ok(shape)
+    }
+
+    fn read_section(&mut self, payload: Payload<'_>) -> wasmparser::Result<()> {
+        match payload {
+            Payload::ComponentImportSection(section) => {
+                for import in section {
+                    self.imports.push(ExternName::new(import?.name.name));
+                }
+            }
+            Payload::ComponentExportSection(section) => {
+                for export in section {
+                    let export = export?;
+                    self.only_types &= export.kind == ComponentExternalKind::Type
+                        || export.kind == ComponentExternalKind::Component;
+                    self.exports.push(ExternName::new(export.name.name));
+                }
+            }
+            Payload::ImportSection(section) => {
+                for import in section.into_imports() {
+                    let import = import?;
+                    let name = format!("{} {}", import.module, import.name);
+                    self.imports.push(ExternName { name, version: None });
+                }
+            }
+            Payload::ExportSection(section) => {
+                self.only_types = false;
+                for export in section {
+                    let name = export?.name.to_owned();
+                    self.exports.push(ExternName { name, version: None });
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The versions in which an interface is exported.
+    pub fn exported_versions<'a>(&'a self, interface: &'a str) -> impl Iterator<Item = &'a str> {
+        self.exports
+            .iter()
+            .filter(move |export| export.name == interface)
+            .map(|export| export.version.as_deref().unwrap_or("(none)"))
+    }
+
+    /// Says what a module is that no kind recognised.
+    pub fn other_kind(&self) -> ModuleFault {
+        let exports_named = |name: &str| self.exports.iter().any(|export| export.name == name);
+        let (what, why) = match self.encoding {
+            WasmEncoding::Component if self.exports.is_empty() => {
+                ("a component without exports", "it exports nothing".to_owned())
+            }
+            WasmEncoding::Component if self.only_types => {
+                ("a WIT package", "it holds interfaces and no code".to_owned())
+            }
+            WasmEncoding::Component if exports_named("wasi:cli/run") => {
+                ("a WASI 0.2 command", self.exports_instead())
+            }
+            WasmEncoding::Component => ("a component of another world", self.exports_instead()),
+            WasmEncoding::Core if exports_named("_start") => {
+                ("a core WASI 0.1 command", "it is no component".to_owned())
+            }
+            WasmEncoding::Core if exports_named("_initialize") => {
+                ("a core reactor module", "it is no component".to_owned())
+            }
+            WasmEncoding::Core => ("a core module", "it is no component".to_owned()),
+        };
+        ModuleFault::OtherKind { what: what.into(), why }
+    }
+
+    fn exports_instead(&self) -> String {
+        const SHOWN: usize = 5;
+        let mut names: Vec<String> =
+            self.exports.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+        if self.exports.len() > SHOWN {
+            names.push("…".into());
+        }
+        format!("it exports {}", names.join(", "))
+    }
+}
+
+fn parse_fault(bytes: &[u8], error: &wasmparser::BinaryReaderError) -> ModuleFault {
+    if error.message().contains("unexpected end") || error.offset() >= bytes.len() {
+        ModuleFault::Truncated
+    } else {
+        ModuleFault::Invalid(error.to_string())
+    }
+}
+
+/// Checks every byte of a module against the specification, without compiling it.
+///
+/// # Errors
+///
+/// Where and how it is not valid.
+pub fn validate(bytes: &[u8], features: WasmFeatures) -> Result<(), ModuleFault> {
+    Validator::new_with_features(features)
+        .validate_all(bytes)
+        .map(drop)
+        .map_err(|error| parse_fault(bytes, &error))
+}
+
+/// What a file is that does not begin like WebAssembly.
+fn other_format(bytes: &[u8]) -> Option<String> {
+    if bytes.is_empty() {
+        return Some("empty".into());
+    }
+    if bytes.starts_with(b"\0asm") || (bytes.len() < 4 && b"\0asm".starts_with(bytes)) {
+        return None;
+    }
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(256)]).trim_start().to_owned();
+    let lower = text.to_ascii_lowercase();
+    let what = if bytes.starts_with(b"\x7fELF") {
+        "a native program (ELF)"
+    } else if bytes.starts_with(b"\x1f\x8b") {
+        "a gzip archive"
+    } else if bytes.starts_with(b"PK\x03\x04") {
+        "a zip archive"
+    } else if bytes.starts_with(b"version https://git-lfs") {
+        "a Git LFS pointer (run `git lfs pull`)"
+    } else if lower.starts_with("<!doctype") || lower.starts_with("<html") {
+        "an HTML page, perhaps a failed download"
+    } else if text.starts_with("(module") || text.starts_with("(component") || text.starts_with(";;")
+    {
+        "WebAssembly text (run `wasm-tools parse`)"
+    } else if std::str::from_utf8(bytes).is_ok() {
+        "text"
+    } else {
+        "of an unknown format"
+    };
+    Some(what.into())
+}

@@ -1,0 +1,78 @@
+//! Where a module's bytes come from.
+//!
+//! Invariant: a file inside of the module folder is opened through that folder, so that a
+//! link swapped in by somebody else can not lead out of it.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use super::fault::ModuleFault;
+
+/// Bytes that a module file may have. Whole language runtimes have 20 to 60 MiB.
+const MAX_MODULE_BYTES: u64 = 256 << 20;
+
+/// A file that should be a module.
+#[derive(Clone)]
+pub struct ModuleSource {
+    folder: Option<(Arc<Dir>, PathBuf)>,
+    file: PathBuf,
+}
+
+impl ModuleSource {
+    /// A file inside of the module folder, by its path in there.
+    pub fn inside(folder: &Arc<Dir>, folder_path: &Path, file: impl Into<PathBuf>) -> Self {
+        Self { folder: Some((Arc::clone(folder), folder_path.to_owned())), file: file.into() }
+    }
+
+    /// A file that the operator named by an absolute path.
+    pub fn absolute(file: impl Into<PathBuf>) -> Self {
+        Self { folder: None, file: file.into() }
+    }
+
+    /// The whole path, for messages.
+    pub fn path(&self) -> PathBuf {
+        match &self.folder {
+            Some((_, folder)) => folder.join(&self.file),
+            None => self.file.clone(),
+        }
+    }
+
+    /// Reads the file.
+    pub(super) fn read(&self) -> Result<Vec<u8>, ModuleFault> {
+        let unreadable = |error: std::io::Error| ModuleFault::Unreadable(error.to_string());
+        let file = match &self.folder {
+            Some((folder, _)) => folder.open(&self.file).map_err(|error| self.explain(&error))?,
+            None => cap_std::fs::File::open_ambient(&self.file, ambient_authority())
+                .map_err(unreadable)?,
+        };
+        let metadata = file.metadata().map_err(unreadable)?;
+        if !metadata.is_file() {
+            return Err(ModuleFault::Unreadable("it is no regular file".into()));
+        }
+        let too_large = |size| ModuleFault::TooLarge { size, limit: MAX_MODULE_BYTES };
+        if metadata.len() > MAX_MODULE_BYTES {
+            return Err(too_large(metadata.len()));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
+        // The file may grow while it is read; the limit holds all the same.
+        file.take(MAX_MODULE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        if bytes.len() as u64 > MAX_MODULE_BYTES {
+            return Err(too_large(bytes.len() as u64));
+        }
+        Ok(bytes)
+    }
+
+    fn explain(&self, error: &std::io::Error) -> ModuleFault {
+        let is_link = std::fs::symlink_metadata(self.path()).is_ok_and(|data| data.is_symlink());
+        if is_link && error.kind() == std::io::ErrorKind::PermissionDenied {
+            return ModuleFault::Unreadable(
+                "it is a link that leads out of the module folder; copy the file, or name it by its absolute path with `module` in the configuration".into(),
+            );
+        }
+        ModuleFault::Unreadable(error.to_string())
+    }
+}

@@ -1,0 +1,3 @@
+//! Describes no tool at all.
+
+prx_guests::describes!(Vec::new());
