@@ -33,7 +33,7 @@ pub const CALLS: &[Call] = &[
 /// Commands to try next, each after the program and its `--config`.
 pub const NEXT: &[(&str, &str)] = &[
     (
-        "inspect find",
+        "inspect find_text",
         "what a skill asks for, and what it was granted",
     ),
     ("check", "every fault of the configuration and the modules"),
