@@ -170,9 +170,15 @@ impl Host {
         dispatch::call(&snapshot, &self.shared.loader, name, arguments, options).await
     }
 
-    /// The compile cache of this host: why it is off, if it is.
+    /// Why this host keeps no compiled modules, if it does not.
     #[cfg(feature = "wasm-runtime")]
     pub fn cache_problem(&self) -> Option<&str> {
         self.shared.loader.cache().problem()
+    }
+
+    /// What this host found and kept in its cache of compiled modules.
+    #[cfg(feature = "wasm-runtime")]
+    pub fn cache_statistics(&self) -> crate::module::CacheStatistics {
+        self.shared.loader.cache().statistics()
     }
 }

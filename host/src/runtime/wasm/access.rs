@@ -65,11 +65,6 @@ impl Access {
         }
     }
 
-    /// The folders, for hints.
-    pub fn folders(&self) -> &[FolderGrant] {
-        &self.folders
-    }
-
     /// The world of one call.
     pub(super) fn call_state(
         &self,

@@ -49,11 +49,6 @@ impl Limiter {
     pub fn refused(&self) -> Option<Refusal> {
         self.refused
     }
-
-    /// Bytes of linear memory in use.
-    pub fn memory(&self) -> usize {
-        self.memory
-    }
 }
 
 impl ResourceLimiter for Limiter {

@@ -15,7 +15,7 @@ use super::access::{Access, MissingFolder};
 use super::breakdown::Breakdown;
 use super::call_state::CallState;
 use super::engine::Engine;
-use super::limits::{MAX_HANDLES, Refusal};
+use super::limits::MAX_HANDLES;
 use super::streams::{Capture, Stream};
 use crate::model::{Capability, Captured, EventSink};
 
@@ -46,8 +46,6 @@ pub struct Remains {
     pub stderr: Captured,
     /// What it asked for and was not granted.
     pub denials: Vec<Capability>,
-    /// What it was refused of memory and tables.
-    pub refused: Option<Refusal>,
 }
 
 impl Session {
@@ -88,7 +86,6 @@ impl Session {
             stdout: self.stdout.take(),
             stderr: self.stderr.take(),
             denials: state.denials.take(),
-            refused,
         };
         (result, remains)
     }

@@ -1,7 +1,7 @@
 //! What a file is, read from its bytes alone: nothing is compiled and nothing runs.
 
 use serde::{Deserialize, Serialize};
-use wasmparser::{ComponentExternalKind, Encoding, Parser, Payload, Validator, WasmFeatures};
+use wasmparser::{ComponentExternalKind, Encoding, Parser, Payload};
 
 use super::fault::ModuleFault;
 
@@ -187,18 +187,6 @@ fn parse_fault(bytes: &[u8], error: &wasmparser::BinaryReaderError) -> ModuleFau
     } else {
         ModuleFault::Invalid(error.to_string())
     }
-}
-
-/// Checks every byte of a module against the specification, without compiling it.
-///
-/// # Errors
-///
-/// Where and how it is not valid.
-pub fn validate(bytes: &[u8], features: WasmFeatures) -> Result<(), ModuleFault> {
-    Validator::new_with_features(features)
-        .validate_all(bytes)
-        .map(drop)
-        .map_err(|error| parse_fault(bytes, &error))
 }
 
 /// What a file is that does not begin like WebAssembly.

@@ -31,9 +31,8 @@ impl Budget {
 }
 
 impl Host for CallState {
-    fn enabled(&mut self, level: Level) -> wasmtime::Result<bool> {
-        Ok(self.services.events.is_some() && self.services.log.messages < MAX_MESSAGES
-            || log_enabled(level))
+    fn enabled(&mut self, _level: Level) -> wasmtime::Result<bool> {
+        Ok(self.services.events.is_some() && self.services.log.messages < MAX_MESSAGES)
     }
 
     fn write(
@@ -53,10 +52,6 @@ impl Host for CallState {
         }
         Ok(())
     }
-}
-
-fn log_enabled(_level: Level) -> bool {
-    false
 }
 
 impl From<Level> for LogLevel {
