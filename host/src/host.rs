@@ -96,11 +96,15 @@ impl HostBuilder {
     async fn open_in(self, environment: Environment) -> Result<Host, OpenError> {
         use crate::config::WasmEngine;
         use crate::registry::Assembler;
-        use crate::runtime::wasm::{compile_cache::CompileCache, engine::Engine, state::StateStore};
+        use crate::runtime::wasm::{
+            compile_cache::CompileCache, engine::Engine, state::StateStore,
+        };
 
         let wasm = &self.config.runtime.wasm;
         if wasm.engine.value == WasmEngine::Wasmer {
-            return Err(OpenError::UnknownEngine { key: wasm.engine.origin() });
+            return Err(OpenError::UnknownEngine {
+                key: wasm.engine.origin(),
+            });
         }
         let engine = Engine::new(self.allocation)
             .map_err(|error| OpenError::Engine(format!("{error:#}")))?;
@@ -129,7 +133,13 @@ impl Host {
             tracing::warn!(tool = broken.name, "{}", broken.reason);
         }
         let snapshot = ArcSwap::from_pointee(snapshot);
-        Self { shared: Arc::new(Shared { config, snapshot, loader }) }
+        Self {
+            shared: Arc::new(Shared {
+                config,
+                snapshot,
+                loader,
+            }),
+        }
     }
 
     /// Prepares to open a host with this configuration.

@@ -26,28 +26,64 @@ fn main() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     std::fs::create_dir(folder.path().join("modules"))?;
     std::fs::copy(&guest, folder.path().join("modules/trivial.wasm"))?;
-    let single = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let single = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()?;
 
     let host = single.block_on(open(folder.path(), Allocation::OnDemand))?;
     let bare = bare::Loop::new(&std::fs::read(&guest)?, Allocation::OnDemand)?;
     let (ours, baseline) = single.block_on(compare(host.clone(), bare))?;
-    row("call of a trivial skill, p50", "us", ours.0, Some(baseline.0), Some("ratio <= 1.25"));
-    row("call of a trivial skill, p95", "us", ours.1, Some(baseline.1), Some("ratio <= 1.25"));
+    row(
+        "call of a trivial skill, p50",
+        "us",
+        ours.0,
+        Some(baseline.0),
+        Some("ratio <= 1.25"),
+    );
+    row(
+        "call of a trivial skill, p95",
+        "us",
+        ours.1,
+        Some(baseline.1),
+        Some("ratio <= 1.25"),
+    );
 
     let pooled = single.block_on(open(folder.path(), Allocation::Pooling))?;
     let pooled_bare = bare::Loop::new(&std::fs::read(&guest)?, Allocation::Pooling)?;
     let (pooled, pooled_bare) = single.block_on(compare(pooled, pooled_bare))?;
-    row("the same from a pool of instances, p50", "us", pooled.0, Some(pooled_bare.0), None);
-    row("pooled against on-demand, p50", "us", pooled.0, Some(ours.0), None);
+    row(
+        "the same from a pool of instances, p50",
+        "us",
+        pooled.0,
+        Some(pooled_bare.0),
+        None,
+    );
+    row(
+        "pooled against on-demand, p50",
+        "us",
+        pooled.0,
+        Some(ours.0),
+        None,
+    );
 
-    let double = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let double = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
     let (mut one, mut two) = (0.0_f64, 0.0_f64);
     for _ in 0..ROUNDS / 2 {
         one = one.max(single.block_on(throughput(&host, 2))?);
         two = two.max(double.block_on(throughput(&host, 4))?);
     }
     row("calls per second, 1 worker", "1/s", one, None, None);
-    row("calls per second, 2 workers", "1/s", two, Some(one), Some("ratio >= 1.7"));
+    row(
+        "calls per second, 2 workers",
+        "1/s",
+        two,
+        Some(one),
+        Some("ratio >= 1.7"),
+    );
     Ok(())
 }
 
@@ -55,7 +91,11 @@ async fn open(folder: &std::path::Path, allocation: Allocation) -> anyhow::Resul
     let environment = Environment::new(folder).with("HOME", folder);
     let text = "[runtime.wasm]\nmodule_path = \"modules\"\ncache_path = \"cache\"\nstate_path = \"state\"\n";
     let config = Config::from_toml(text, &folder.join("config.toml"), &environment)?.config;
-    Ok(Host::builder(config).environment(environment).allocation(allocation).open().await?)
+    Ok(Host::builder(config)
+        .environment(environment)
+        .allocation(allocation)
+        .open()
+        .await?)
 }
 
 /// The middle and the slow end of the times of both, in microseconds.
@@ -88,7 +128,11 @@ async fn compare(host: Host, bare: bare::Loop) -> anyhow::Result<((f64, f64), (f
 }
 
 async fn call(host: &Host) -> anyhow::Result<()> {
-    match host.call("trivial", ARGUMENTS, CallOptions::default()).await.outcome {
+    match host
+        .call("trivial", ARGUMENTS, CallOptions::default())
+        .await
+        .outcome
+    {
         Outcome::Ok(output) => {
             anyhow::ensure!(output.structured == Some(json!({"characters": 19, "sum": 15})));
             Ok(())
@@ -127,5 +171,8 @@ async fn throughput(host: &Host, callers: usize) -> anyhow::Result<f64> {
 }
 
 fn row(name: &str, unit: &str, ours: f64, baseline: Option<f64>, goal: Option<&str>) {
-    println!("{}", json!({"name": name, "unit": unit, "ours": ours, "baseline": baseline, "goal": goal}));
+    println!(
+        "{}",
+        json!({"name": name, "unit": unit, "ours": ours, "baseline": baseline, "goal": goal})
+    );
 }

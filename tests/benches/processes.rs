@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use prx_host::bench::{Allocation, Engine};
 use prx_host::Host;
+use prx_host::bench::{Allocation, Engine};
 use prx_host::config::{Config, Environment};
 use serde_json::json;
 use wasmtime::component::Component;
@@ -37,7 +37,9 @@ fn main() -> anyhow::Result<()> {
 
 /// What there is to do at the very least: load, link, call, print.
 fn minimal(compiled: &Path) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let engine = Engine::new(Allocation::OnDemand).map_err(anyhow::Error::msg)?;
     // SAFETY: this program's parent has serialised the file with the same engine.
     let component = unsafe { Component::deserialize_file(engine.wasmtime(), compiled) }
@@ -55,13 +57,21 @@ fn one_call(guest: &Path) -> anyhow::Result<()> {
     std::fs::write(folder.path().join("config.toml"), CONFIG)?;
     let compiled = folder.path().join("trivial.compiled");
     let engine = Engine::new(Allocation::OnDemand).map_err(anyhow::Error::msg)?;
-    let component = engine.compile(&std::fs::read(guest)?).map_err(anyhow::Error::msg)?;
-    std::fs::write(&compiled, component.serialize().map_err(anyhow::Error::msg)?)?;
+    let component = engine
+        .compile(&std::fs::read(guest)?)
+        .map_err(anyhow::Error::msg)?;
+    std::fs::write(
+        &compiled,
+        component.serialize().map_err(anyhow::Error::msg)?,
+    )?;
 
-    let program = std::env::var_os("PRX_BENCH_PROGRAM").context("PRX_BENCH_PROGRAM names no program")?;
+    let program =
+        std::env::var_os("PRX_BENCH_PROGRAM").context("PRX_BENCH_PROGRAM names no program")?;
     let ours = || {
         let mut command = Command::new(&program);
-        command.arg("--config").arg(folder.path().join("config.toml"));
+        command
+            .arg("--config")
+            .arg(folder.path().join("config.toml"));
         command.args(["call", "trivial", ARGUMENTS]);
         command
     };
@@ -80,11 +90,18 @@ fn one_call(guest: &Path) -> anyhow::Result<()> {
         }
     }
     let (mine, others) = (median(mine), median(others));
-    row("one call as a process, warm cache", "ms", mine, Some(others), Some("ratio <= 1.5"));
+    row(
+        "one call as a process, warm cache",
+        "ms",
+        mine,
+        Some(others),
+        Some("ratio <= 1.5"),
+    );
     Ok(())
 }
 
-const CONFIG: &str = "[runtime.wasm]\nmodule_path = \"modules\"\ncache_path = \"cache\"\nstate_path = \"state\"\n";
+const CONFIG: &str =
+    "[runtime.wasm]\nmodule_path = \"modules\"\ncache_path = \"cache\"\nstate_path = \"state\"\n";
 
 fn time(mut command: Command) -> anyhow::Result<Duration> {
     let started = Instant::now();
@@ -117,28 +134,53 @@ fn many_modules(guest: &Path) -> anyhow::Result<()> {
     }
     let started = Instant::now();
     measure(folder.path())?;
-    row("opening on 1,000 unknown modules", "s", started.elapsed().as_secs_f64(), None, None);
+    row(
+        "opening on 1,000 unknown modules",
+        "s",
+        started.elapsed().as_secs_f64(),
+        None,
+        None,
+    );
     let (mut time, mut memory) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..5 {
         let (one_time, one_memory) = measure(folder.path())?;
         time = time.min(one_time);
         memory = memory.min(one_memory);
     }
-    row("opening on 1,000 known modules, each", "ms", time, None, Some("ours < 1"));
-    row("memory of 1,000 known modules, each", "KB", memory, None, Some("ours < 300"));
+    row(
+        "opening on 1,000 known modules, each",
+        "ms",
+        time,
+        None,
+        Some("ours < 1"),
+    );
+    row(
+        "memory of 1,000 known modules, each",
+        "KB",
+        memory,
+        None,
+        Some("ours < 300"),
+    );
     Ok(())
 }
 
 /// Milliseconds and kilobytes for each module, of a fresh process.
 fn measure(folder: &Path) -> anyhow::Result<(f64, f64)> {
-    let output = Command::new(std::env::current_exe()?).env(OPEN, folder).output()?;
+    let output = Command::new(std::env::current_exe()?)
+        .env(OPEN, folder)
+        .output()?;
     let text = String::from_utf8(output.stdout)?;
-    let (time, memory) = text.trim().split_once(' ').with_context(|| format!("no figures: {text}"))?;
+    let (time, memory) = text
+        .trim()
+        .split_once(' ')
+        .with_context(|| format!("no figures: {text}"))?;
     Ok((time.parse()?, memory.parse()?))
 }
 
 fn open_once(folder: &Path) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
     let environment = Environment::new(folder).with("HOME", folder);
     let config = Config::from_toml(CONFIG, &folder.join("config.toml"), &environment)?.config;
     let before = resident_kilobytes()?;
@@ -149,16 +191,26 @@ fn open_once(folder: &Path) -> anyhow::Result<()> {
     let tools = host.snapshot().tools().len();
     anyhow::ensure!(tools == MODULES, "{tools} tools");
     let modules = MODULES as f64;
-    println!("{} {}", elapsed.as_secs_f64() * 1e3 / modules, (after - before) / modules);
+    println!(
+        "{} {}",
+        elapsed.as_secs_f64() * 1e3 / modules,
+        (after - before) / modules
+    );
     Ok(())
 }
 
 fn resident_kilobytes() -> anyhow::Result<f64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .context("no VmRSS")?;
     Ok(line.trim().trim_end_matches(" kB").trim().parse()?)
 }
 
 fn row(name: &str, unit: &str, ours: f64, baseline: Option<f64>, goal: Option<&str>) {
-    println!("{}", json!({"name": name, "unit": unit, "ours": ours, "baseline": baseline, "goal": goal}));
+    println!(
+        "{}",
+        json!({"name": name, "unit": unit, "ours": ours, "baseline": baseline, "goal": goal})
+    );
 }

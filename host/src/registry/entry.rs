@@ -74,6 +74,9 @@ impl Entry {
 
     /// A granted folder that does not exist at this moment.
     pub fn missing_folder(&self) -> Option<&FolderGrant> {
-        self.grants.folders.iter().find(|grant| !grant.host.is_dir())
+        self.grants
+            .folders
+            .iter()
+            .find(|grant| !grant.host.is_dir())
     }
 }

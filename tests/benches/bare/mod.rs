@@ -27,7 +27,10 @@ struct Data {
 
 impl WasiView for Data {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+        WasiCtxView {
+            ctx: &mut self.wasi,
+            table: &mut self.table,
+        }
     }
 }
 
@@ -41,7 +44,8 @@ impl Loop {
     /// Compiles and links a module with the host's own engine settings.
     pub fn new(module: &[u8], allocation: Allocation) -> anyhow::Result<Self> {
         let engine = Engine::new(allocation).map_err(anyhow::Error::msg)?;
-        let component = Component::from_binary(engine.wasmtime(), module).map_err(anyhow::Error::msg)?;
+        let component =
+            Component::from_binary(engine.wasmtime(), module).map_err(anyhow::Error::msg)?;
         Self::link(engine, &component)
     }
 
@@ -58,16 +62,24 @@ impl Loop {
 
     /// One call in a fresh instance; gives the structured answer.
     pub async fn call(&self, tool: &str, arguments: &str) -> anyhow::Result<String> {
-        let data = Data { table: ResourceTable::new(), wasi: WasiCtx::builder().build() };
+        let data = Data {
+            table: ResourceTable::new(),
+            wasi: WasiCtx::builder().build(),
+        };
         let mut store = Store::new(self.engine.wasmtime(), data);
         store.set_epoch_deadline(1);
         store.epoch_deadline_async_yield_and_update(1);
         let answer = async {
             let skill = self.linked.instantiate_async(&mut store).await?;
-            skill.prx_skill_tools().call_call(&mut store, tool, arguments).await
+            skill
+                .prx_skill_tools()
+                .call_call(&mut store, tool, arguments)
+                .await
         };
         let output = answer.await.map_err(anyhow::Error::msg)?;
         let output = output.map_err(|error| anyhow::anyhow!("{}", error.message))?;
-        output.structured.ok_or_else(|| anyhow::anyhow!("no structured answer"))
+        output
+            .structured
+            .ok_or_else(|| anyhow::anyhow!("no structured answer"))
     }
 }

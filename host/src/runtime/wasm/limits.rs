@@ -74,7 +74,9 @@ impl ResourceLimiter for Limiter {
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        let total = self.table_elements.saturating_add(desired.saturating_sub(current));
+        let total = self
+            .table_elements
+            .saturating_add(desired.saturating_sub(current));
         if total > MAX_TABLE_ELEMENTS {
             self.refused.get_or_insert(Refusal::TableElements);
             return Ok(false);

@@ -54,7 +54,14 @@ impl Module {
     ) -> Self {
         let from_cache = prepared.is_none();
         let prepared = OnceCell::new_with(prepared);
-        Self { path, digest, size, descriptor, from_cache, prepared }
+        Self {
+            path,
+            digest,
+            size,
+            descriptor,
+            from_cache,
+            prepared,
+        }
     }
 
     /// The file it was read from.
@@ -70,10 +77,12 @@ impl Module {
     /// SHA-256 of the file, in hexadecimal.
     pub fn digest_hex(&self) -> String {
         use std::fmt::Write as _;
-        self.digest.iter().fold(String::with_capacity(64), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        self.digest
+            .iter()
+            .fold(String::with_capacity(64), |mut text, byte| {
+                let _ = write!(text, "{byte:02x}");
+                text
+            })
     }
 
     /// Bytes of the file.

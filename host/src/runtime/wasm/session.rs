@@ -58,8 +58,7 @@ impl Session {
     ) -> Result<Self, MissingFolder> {
         let stdout = Capture::new(Stream::Stdout, limits.max_output, events.clone());
         let stderr = Capture::new(Stream::Stderr, limits.max_output, events.clone());
-        let state =
-            access.call_state(limits.max_memory, stdout.clone(), stderr.clone(), events)?;
+        let state = access.call_state(limits.max_memory, stdout.clone(), stderr.clone(), events)?;
         let mut store = Store::new(engine.wasmtime(), state);
         store.limiter(|state| &mut state.limiter);
         // Before instantiation: a new store's deadline is in the past already.
@@ -68,7 +67,11 @@ impl Session {
         let hostcall_bytes = limits.max_output.saturating_mul(2).max(HOSTCALL_FLOOR);
         store.set_hostcall_fuel(usize::try_from(hostcall_bytes).unwrap_or(usize::MAX));
         store.set_max_component_handles(MAX_HANDLES);
-        Ok(Self { store, stdout, stderr })
+        Ok(Self {
+            store,
+            stdout,
+            stderr,
+        })
     }
 
     /// Ends the guest: tells apart how it ended, and takes what it left behind.

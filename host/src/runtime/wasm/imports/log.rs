@@ -48,7 +48,11 @@ impl Host for CallState {
             return Ok(());
         }
         if let Some(events) = &self.services.events {
-            events(Event::Log { level: level.into(), message: &message, fields: &fields });
+            events(Event::Log {
+                level: level.into(),
+                message: &message,
+                fields: &fields,
+            });
         }
         Ok(())
     }
