@@ -8,5 +8,14 @@ mod registry;
 mod runtime;
 mod schema;
 
-pub use host::{Host, HostBuilder, OpenError};
+#[cfg(feature = "wasm-runtime")]
+pub use host::inspect_file;
+pub use host::{Host, HostBuilder, OpenError, engine_version};
 pub use registry::{Broken, Entry, EntryLimits, LoadEvent, LoadListener, Snapshot, Tool};
+#[cfg(feature = "wasm-runtime")]
+pub use runtime::wasm::{
+    fault::ModuleFault,
+    inspect::{ImportOffer, Inspection},
+    module::{Descriptor, Module},
+    shape::{ExternName, Shape, WasmEncoding},
+};
