@@ -1,13 +1,15 @@
 //! `prx-host check`: everything that is wrong with the configuration and the modules, at
 //! once, each with its remedy.
 
-use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use prx_host::config::{Config, Severity};
-use prx_host::{Host, Snapshot};
+use prx_host::model::Request;
+use prx_host::{Entry, Host, Snapshot};
 use serde::Serialize;
 use serde_json::json;
 
+use super::facts::MissingFolder;
 use super::list::{lines_of, open};
 use super::render::{Failure, Line, Screen, Tone};
 use super::{Exit, Global, facts, start, version};
@@ -41,10 +43,15 @@ fn as_map<S: serde::Serializer>(lines: &[Line], serializer: S) -> Result<S::Ok, 
 
 impl Finding {
     fn new(severity: Severity, what: String, lines: Vec<Line>) -> Self {
-        Self { severity, what, lines, rendered: None }
+        Self {
+            severity,
+            what,
+            lines,
+            rendered: None,
+        }
     }
 
-    fn render(&self, screen: &Screen) -> String {
+    fn render(&self, screen: Screen) -> String {
         if let Some(rendered) = &self.rendered {
             return rendered.clone();
         }
@@ -64,11 +71,18 @@ struct Checked {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, global: &Global, screen: &Screen) -> Result<Exit, Failure> {
+pub fn run(arguments: &Arguments, global: &Global, screen: Screen) -> Result<Exit, Failure> {
     let environment = start::environment()?;
     let discovered = start::discover(global, &environment)?;
-    let file = discovered.file.as_ref().map(|file| file.display().to_string());
-    let mut checked = Checked { file, tools: 0, findings: Vec::new() };
+    let file = discovered
+        .file
+        .as_ref()
+        .map(|file| file.display().to_string());
+    let mut checked = Checked {
+        file,
+        tools: 0,
+        findings: Vec::new(),
+    };
     match Config::load(&discovered, &environment) {
         Err(faults) => checked.findings = of_configuration(&faults, screen),
         Ok(loaded) => {
@@ -76,7 +90,13 @@ pub fn run(arguments: &Arguments, global: &Global, screen: &Screen) -> Result<Ex
             start::block_on(modules(loaded.config, screen, &mut checked))?;
         }
     }
-    let count = |severity| checked.findings.iter().filter(|one| one.severity == severity).count();
+    let count = |severity| {
+        checked
+            .findings
+            .iter()
+            .filter(|one| one.severity == severity)
+            .count()
+    };
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     if screen.json() {
         screen.print_json(&json!({
@@ -93,7 +113,7 @@ pub fn run(arguments: &Arguments, global: &Global, screen: &Screen) -> Result<Ex
     Ok(if failed { Exit::Usage } else { Exit::Ok })
 }
 
-fn text(checked: &Checked, errors: usize, warnings: usize, screen: &Screen) -> String {
+fn text(checked: &Checked, errors: usize, warnings: usize, screen: Screen) -> String {
     let mut text = String::new();
     for finding in &checked.findings {
         text.push_str(&finding.render(screen));
@@ -107,20 +127,37 @@ fn text(checked: &Checked, errors: usize, warnings: usize, screen: &Screen) -> S
     let summary = match (errors, warnings) {
         (0, 0) => screen.paint("all is well", Tone::Good),
         (errors, warnings) => {
-            let tone = if errors > 0 { Tone::Error } else { Tone::Warning };
-            let both = format!("{}, {}", counted(errors, "error"), counted(warnings, "warning"));
+            let tone = if errors > 0 {
+                Tone::Error
+            } else {
+                Tone::Warning
+            };
+            let both = format!(
+                "{}, {}",
+                counted(errors, "error"),
+                counted(warnings, "warning")
+            );
             screen.paint(&both, tone)
         }
     };
-    text.push_str(&format!("{file}, {} ready: {summary}", counted(checked.tools, "tool")));
+    let _ = write!(
+        text,
+        "{file}, {} ready: {summary}",
+        counted(checked.tools, "tool")
+    );
     text
 }
 
-fn of_configuration(faults: &prx_host::config::Faults, screen: &Screen) -> Vec<Finding> {
+fn of_configuration(faults: &prx_host::config::Faults, screen: Screen) -> Vec<Finding> {
     let rendered = faults.iter().map(|fault| {
         let mut lines: Vec<Line> = Vec::new();
         lines.extend(fault.cause.clone().map(|cause| ("cause", cause)));
-        lines.extend(fault.place.as_ref().map(|place| ("place", place.to_string())));
+        lines.extend(
+            fault
+                .place
+                .as_ref()
+                .map(|place| ("place", place.to_string())),
+        );
         lines.extend(fault.key.clone().map(|key| ("key", key)));
         lines.extend(fault.help.clone().map(|help| ("help", help)));
         Finding {
@@ -131,7 +168,7 @@ fn of_configuration(faults: &prx_host::config::Faults, screen: &Screen) -> Vec<F
     rendered.collect()
 }
 
-async fn modules(config: Config, screen: &Screen, checked: &mut Checked) -> Result<(), Failure> {
+async fn modules(config: Config, screen: Screen, checked: &mut Checked) -> Result<(), Failure> {
     let host = open(config, screen).await?;
     let snapshot = host.snapshot();
     checked.tools = snapshot.tools().len();
@@ -140,7 +177,11 @@ async fn modules(config: Config, screen: &Screen, checked: &mut Checked) -> Resu
         let what = format!("`{}` can not be called", broken.name);
         Finding::new(Severity::Error, what, lines_of(broken))
     }));
-    findings.extend(missing_folders(&snapshot));
+    findings.extend(
+        MissingFolder::all(&snapshot)
+            .iter()
+            .map(|missing| Finding::new(Severity::Error, missing.what(), missing.lines())),
+    );
     findings.extend(unmet_requests(&snapshot));
     findings.extend(of_cache(&host));
     if let Some(missing) = version::missing() {
@@ -149,52 +190,36 @@ async fn modules(config: Config, screen: &Screen, checked: &mut Checked) -> Resu
     Ok(())
 }
 
-/// One finding for each folder, however many tools it was granted to.
-fn missing_folders(snapshot: &Snapshot) -> Vec<Finding> {
-    let mut missing: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
+/// What entries need and were not granted, each thing once.
+fn unmet_requests(snapshot: &Snapshot) -> Vec<Finding> {
+    let mut unmet: Vec<(&Entry, &Request, Vec<String>)> = Vec::new();
     for tool in snapshot.tools() {
-        for grant in facts::missing_folders(tool.entry()) {
-            let folder = (grant.host.display().to_string(), grant.granted_by.clone());
-            missing.entry(folder).or_default().push(tool.name());
+        let entry = tool.entry().as_ref();
+        for request in entry.grants().unmet(&tool.spec().requests) {
+            let name = tool.name().to_owned();
+            let known = unmet.iter_mut().find(|(known, asked, _)| {
+                known.name() == entry.name() && asked.capability == request.capability
+            });
+            match known {
+                Some((.., tools)) => tools.push(name),
+                None => unmet.push((entry, request, vec![name])),
+            }
         }
     }
-    let findings = missing.into_iter().map(|((folder, granted_by), tools)| {
+    let findings = unmet.into_iter().map(|(entry, request, tools)| {
+        let mut cause = format!("{} can not do without", facts::names(&tools));
+        if !request.reason.is_empty() {
+            let _ = write!(cause, ": {}", request.reason);
+        }
         let lines = vec![
-            ("cause", format!("{granted_by} grants it to {}", names(&tools))),
-            ("help", "create the folder, or correct the key; calls are refused until then".into()),
+            ("cause", cause),
+            ("help", entry.how_to_grant(&request.capability)),
         ];
-        Finding::new(Severity::Error, format!("the folder `{folder}` is missing"), lines)
+        let (name, capability) = (entry.name(), &request.capability);
+        let what = format!("`{name}` asks for what it is not granted: {capability}");
+        Finding::new(Severity::Warning, what, lines)
     });
     findings.collect()
-}
-
-fn names(tools: &[&str]) -> String {
-    const SHOWN: usize = 5;
-    let mut names: Vec<String> =
-        tools.iter().take(SHOWN).map(|tool| format!("`{tool}`")).collect();
-    if tools.len() > SHOWN {
-        names.push(format!("{} more", tools.len() - SHOWN));
-    }
-    names.join(", ")
-}
-
-/// What tools need and were not granted.
-fn unmet_requests(snapshot: &Snapshot) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for tool in snapshot.tools() {
-        let entry = tool.entry();
-        for request in entry.grants().unmet(&tool.spec().requests) {
-            let capability = &request.capability;
-            let mut lines: Vec<Line> = Vec::new();
-            if !request.reason.is_empty() {
-                lines.push(("cause", format!("it says why it needs it: {}", request.reason)));
-            }
-            lines.push(("help", entry.how_to_grant(capability)));
-            let what = format!("tool `{}` asks for what it is not granted: {capability}", tool.name());
-            findings.push(Finding::new(Severity::Warning, what, lines));
-        }
-    }
-    findings
 }
 
 #[cfg(feature = "wasm-runtime")]
@@ -203,7 +228,10 @@ fn of_cache(host: &Host) -> Option<Finding> {
     let key = host.config().runtime.wasm.cache_path.origin();
     let lines = vec![
         ("cause", problem.to_owned()),
-        ("help", format!("make the folder writable, or correct {key}")),
+        (
+            "help",
+            format!("make the folder writable, or correct {key}"),
+        ),
     ];
     let what = "compiled modules are not kept: each start compiles them again".to_owned();
     Some(Finding::new(Severity::Warning, what, lines))

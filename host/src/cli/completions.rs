@@ -17,9 +17,14 @@ pub struct Arguments {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, screen: &Screen) -> Result<Exit, Failure> {
+pub fn run(arguments: &Arguments, screen: Screen) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut super::command(), "prx-host", &mut script);
+    clap_complete::generate(
+        arguments.shell,
+        &mut super::command(),
+        "prx-host",
+        &mut script,
+    );
     screen.write(&script)?;
     Ok(Exit::Ok)
 }

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use prx_host::model::{Access, FolderGrant, Grants, format_bytes};
-use prx_host::{Entry, Tool};
+use prx_host::{Entry, Snapshot, Tool};
 use serde_json::{Value, json};
+
+use super::render::Line;
 
 /// What is known about the module of an entry.
 pub struct ModuleFacts {
@@ -37,12 +39,83 @@ pub fn module(_entry: &Entry) -> Option<ModuleFacts> {
 
 /// A module's path, short where it lies in the module folder.
 pub fn short_path(path: &Path, module_folder: &Path) -> String {
-    path.strip_prefix(module_folder).unwrap_or(path).display().to_string()
+    path.strip_prefix(module_folder)
+        .unwrap_or(path)
+        .display()
+        .to_string()
 }
 
 /// The folders of an entry that are not there at this moment.
 pub fn missing_folders(entry: &Entry) -> impl Iterator<Item = &FolderGrant> {
-    entry.grants().folders.iter().filter(|grant| !grant.host.is_dir())
+    entry
+        .grants()
+        .folders
+        .iter()
+        .filter(|grant| !grant.host.is_dir())
+}
+
+/// A granted folder that is not there, and the tools that wait for it.
+pub struct MissingFolder {
+    host: String,
+    granted_by: String,
+    tools: Vec<String>,
+}
+
+impl MissingFolder {
+    /// All of a snapshot, each once however many tools it was granted to.
+    pub fn all(snapshot: &Snapshot) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for tool in snapshot.tools() {
+            for grant in missing_folders(tool.entry()) {
+                let (host, name) = (grant.host.display().to_string(), tool.name().to_owned());
+                let granted_by = grant.granted_by.clone();
+                let is_known =
+                    |known: &&mut Self| known.host == host && known.granted_by == granted_by;
+                match all.iter_mut().find(is_known) {
+                    Some(known) => known.tools.push(name),
+                    None => all.push(Self {
+                        host,
+                        granted_by,
+                        tools: vec![name],
+                    }),
+                }
+            }
+        }
+        all
+    }
+
+    /// What is wrong.
+    pub fn what(&self) -> String {
+        format!("the granted folder `{}` is missing", self.host)
+    }
+
+    /// Why that matters, and what to do.
+    pub fn lines(&self) -> Vec<Line> {
+        vec![
+            (
+                "cause",
+                format!("{} grants it to {}", self.granted_by, names(&self.tools)),
+            ),
+            (
+                "help",
+                "create the folder, or correct the key; until then calls are refused".into(),
+            ),
+        ]
+    }
+}
+
+/// Some names in words.
+pub fn names(tools: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let mut names: Vec<String> = tools
+        .iter()
+        .take(SHOWN)
+        .map(|tool| format!("`{tool}`"))
+        .collect();
+    if tools.len() > SHOWN {
+        names.push(format!("{} more", tools.len() - SHOWN));
+    }
+    names.join(", ")
 }
 
 /// Grants in one line.
@@ -50,17 +123,30 @@ pub fn grants_in_short(grants: &Grants) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (access, word) in [(Access::Read, "read"), (Access::Write, "write")] {
         let folders = grants.folders.iter().filter(|grant| grant.access == access);
-        push_named(&mut parts, word, folders.map(|grant| grant.guest.clone()).collect());
+        push_named(&mut parts, word, folders.map(|grant| grant.guest.clone()));
     }
-    push_named(&mut parts, "env", grants.variables.iter().map(|(name, _)| name.clone()).collect());
-    push_named(&mut parts, "network", grants.network.iter().map(ToString::to_string).collect());
+    push_named(
+        &mut parts,
+        "env",
+        grants.variables.iter().map(|(name, _)| name.clone()),
+    );
+    push_named(
+        &mut parts,
+        "network",
+        grants.network.iter().map(ToString::to_string),
+    );
     if grants.state_bytes > 0 {
         parts.push(format!("state {}", format_bytes(grants.state_bytes)));
     }
-    if parts.is_empty() { "none".into() } else { parts.join(", ") }
+    if parts.is_empty() {
+        "none".into()
+    } else {
+        parts.join(", ")
+    }
 }
 
-fn push_named(parts: &mut Vec<String>, word: &str, names: Vec<String>) {
+fn push_named(parts: &mut Vec<String>, word: &str, names: impl Iterator<Item = String>) {
+    let names: Vec<String> = names.collect();
     if !names.is_empty() {
         parts.push(format!("{word} {}", names.join(" ")));
     }

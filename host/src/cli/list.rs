@@ -1,9 +1,12 @@
 //! `prx-host list`: what can be called, and what can not and why.
 
+use std::fmt::Write as _;
+
 use prx_host::config::Config;
-use prx_host::{Broken, Host, Snapshot, Tool};
+use prx_host::{Broken, Host, HostBuilder, Snapshot, Tool};
 use serde_json::{Value, json};
 
+use super::facts::MissingFolder;
 use super::render::{Failure, Screen, Tone, loading, table};
 use super::{Exit, Global, facts, start, version};
 
@@ -15,7 +18,7 @@ use super::{Exit, Global, facts, start, version};
 pub struct Arguments {}
 
 /// Runs the command.
-pub fn run(global: &Global, screen: &Screen) -> Result<Exit, Failure> {
+pub fn run(global: &Global, screen: Screen) -> Result<Exit, Failure> {
     let config = start::configuration(global, screen)?;
     start::block_on(async {
         let host = open(config, screen).await?;
@@ -30,12 +33,17 @@ pub fn run(global: &Global, screen: &Screen) -> Result<Exit, Failure> {
 }
 
 /// Opens a host on everything that is configured.
-pub async fn open(config: Config, screen: &Screen) -> Result<Host, Failure> {
-    let mut builder = Host::builder(config);
+pub async fn open(config: Config, screen: Screen) -> Result<Host, Failure> {
+    open_with(Host::builder(config), screen).await
+}
+
+/// Opens a host; shows on a terminal how loading comes along.
+pub async fn open_with(mut builder: HostBuilder, screen: Screen) -> Result<Host, Failure> {
     if let Some(listener) = loading(screen) {
         builder = builder.on_load(listener);
     }
-    builder.open().await.map_err(open_failure)
+    // On the heap: a configuration on the stack of each caller is large.
+    Box::pin(builder.open()).await.map_err(open_failure)
 }
 
 /// A host that could not be opened.
@@ -49,7 +57,10 @@ pub fn open_failure(error: prx_host::OpenError) -> Failure {
 }
 
 fn json(snapshot: &Snapshot) -> Vec<Value> {
-    let mut all: Vec<Value> = snapshot.tools().map(|tool| facts::tool_json(tool)).collect();
+    let mut all: Vec<Value> = snapshot
+        .tools()
+        .map(|tool| facts::tool_json(tool))
+        .collect();
     all.extend(snapshot.broken().iter().map(|broken| {
         json!({
             "tool": broken.name,
@@ -64,17 +75,25 @@ fn json(snapshot: &Snapshot) -> Vec<Value> {
     all
 }
 
-fn text(snapshot: &Snapshot, config: &Config, screen: &Screen) -> String {
+fn text(snapshot: &Snapshot, config: &Config, screen: Screen) -> String {
     let folder = &config.runtime.wasm.module_path.value;
-    let mut rows: Vec<Vec<String>> =
-        snapshot.tools().map(|tool| tool_row(tool, folder)).collect();
-    rows.extend(snapshot.broken().iter().map(|broken| broken_row(broken, folder)));
+    let mut rows: Vec<Vec<String>> = snapshot
+        .tools()
+        .map(|tool| tool_row(tool, folder))
+        .collect();
+    rows.extend(
+        snapshot
+            .broken()
+            .iter()
+            .map(|broken| broken_row(broken, folder)),
+    );
     let mut text = String::new();
     if rows.is_empty() {
-        text.push_str(&format!(
-            "There are no tools yet. Put a skill's `.wasm` file into `{}`.\n",
+        let _ = writeln!(
+            text,
+            "There are no tools yet. Put a skill's `.wasm` file into `{}`.",
             folder.display()
-        ));
+        );
     } else {
         let headings = ["tool", "module", "backend", "version", "grants", "state"];
         text.push_str(&table(screen, &headings, &rows));
@@ -83,16 +102,9 @@ fn text(snapshot: &Snapshot, config: &Config, screen: &Screen) -> String {
         text.push_str("\n\n");
         text.push_str(&block_of(broken, screen));
     }
-    for tool in snapshot.tools() {
-        for grant in facts::missing_folders(tool.entry()) {
-            let what = format!("tool `{}` waits for a folder that is missing", tool.name());
-            let lines = [
-                ("cause", format!("`{}` does not exist, granted by {}", grant.host.display(), grant.granted_by)),
-                ("help", "create the folder, or correct the key".into()),
-            ];
-            text.push_str("\n\n");
-            text.push_str(&screen.block("warning", Tone::Warning, &what, &lines));
-        }
+    for missing in MissingFolder::all(snapshot) {
+        text.push_str("\n\n");
+        text.push_str(&screen.block("warning", Tone::Warning, &missing.what(), &missing.lines()));
     }
     if let Some(missing) = version::missing() {
         text.push_str("\n\n");
@@ -110,9 +122,15 @@ fn tool_row(tool: &Tool, folder: &std::path::Path) -> Vec<String> {
     };
     vec![
         tool.name().to_owned(),
-        module.as_ref().map_or_else(|| "-".into(), |module| facts::short_path(&module.path, folder)),
+        module.as_ref().map_or_else(
+            || "-".into(),
+            |module| facts::short_path(&module.path, folder),
+        ),
         entry.backend().as_str().to_owned(),
-        module.map_or_else(|| "-".into(), |module| format!("{} {}", module.kind, module.version)),
+        module.map_or_else(
+            || "-".into(),
+            |module| format!("{} {}", module.kind, module.version),
+        ),
         facts::grants_in_short(entry.grants()),
         state,
     ]
@@ -121,7 +139,10 @@ fn tool_row(tool: &Tool, folder: &std::path::Path) -> Vec<String> {
 fn broken_row(broken: &Broken, folder: &std::path::Path) -> Vec<String> {
     vec![
         broken.name.clone(),
-        broken.module.as_ref().map_or_else(|| "-".into(), |path| facts::short_path(path, folder)),
+        broken
+            .module
+            .as_ref()
+            .map_or_else(|| "-".into(), |path| facts::short_path(path, folder)),
         broken.backend.to_owned(),
         "-".into(),
         "-".into(),
@@ -130,7 +151,7 @@ fn broken_row(broken: &Broken, folder: &std::path::Path) -> Vec<String> {
 }
 
 /// A broken entry with its reason and remedy.
-pub fn block_of(broken: &Broken, screen: &Screen) -> String {
+pub fn block_of(broken: &Broken, screen: Screen) -> String {
     let what = format!("`{}` can not be called", broken.name);
     screen.block("error", Tone::Error, &what, &lines_of(broken))
 }

@@ -74,16 +74,21 @@ struct Arguments {
 /// Options of every command.
 #[derive(clap::Args)]
 struct Global {
-    /// The configuration file; else $PRX_HOST_CONFIG, else the standard place.
-    #[arg(long, value_name = "FILE", global = true, help_heading = "Global options")]
+    /// The configuration file; else `$PRX_HOST_CONFIG`, else the standard place.
+    #[arg(
+        long,
+        value_name = "FILE",
+        global = true,
+        help_heading = "Global options"
+    )]
     config: Option<PathBuf>,
     /// Write one JSON value to standard output, errors included.
     #[arg(long, global = true, help_heading = "Global options")]
     json: bool,
-    /// When to use colours; NO_COLOR is honoured.
+    /// When to use colours; `NO_COLOR` is honoured.
     #[arg(long, value_enum, default_value_t = Colours::Auto, value_name = "WHEN", global = true, help_heading = "Global options")]
     color: Colours,
-    /// Log more to standard error (-vv: still more); RUST_LOG says it in detail.
+    /// Log more to standard error (-vv: still more); `RUST_LOG` says it in detail.
     #[arg(short, long, action = ArgAction::Count, global = true, help_heading = "Global options", conflicts_with = "quiet")]
     verbose: u8,
     /// Only errors, and only grave messages of skills (-qq: none) on standard error.
@@ -103,6 +108,11 @@ enum Command {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    // The panic's own message is on standard error already.
+    std::panic::catch_unwind(run_process).unwrap_or_else(|_| Exit::Internal.into())
+}
+
+fn run_process() -> ExitCode {
     let arguments = match parse() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -115,8 +125,10 @@ pub fn main() -> ExitCode {
     let screen = Screen::new(global.color, global.json, global.quiet);
     start::log(global.verbose, global.quiet, screen.colours_on_stderr());
     start::raise_file_limit();
-    let result = run(&arguments, &screen);
-    result.unwrap_or_else(|failure| screen.fail(&failure)).into()
+    let result = run(&arguments, screen);
+    result
+        .unwrap_or_else(|failure| screen.fail(&failure))
+        .into()
 }
 
 /// The arguments of the process; what every build and release says about itself is put
@@ -128,7 +140,9 @@ fn parse() -> Result<Arguments, clap::Error> {
 }
 
 fn command() -> clap::Command {
-    let command = Arguments::command().version(version::SHORT).long_version(version::long());
+    let command = Arguments::command()
+        .version(version::SHORT)
+        .long_version(version::long());
     match version::missing() {
         Some(missing) => command.long_about(format!(
             "Runs WebAssembly skills as safe, ordinary tools.\n\nNote: {missing}"
@@ -137,7 +151,7 @@ fn command() -> clap::Command {
     }
 }
 
-fn run(arguments: &Arguments, screen: &Screen) -> Result<Exit, Failure> {
+fn run(arguments: &Arguments, screen: Screen) -> Result<Exit, Failure> {
     let global = &arguments.global;
     match &arguments.command {
         Command::List(_) => list::run(global, screen),

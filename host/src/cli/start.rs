@@ -41,7 +41,10 @@ pub fn log(verbose: u8, quiet: u8, colours: bool) {
 pub fn raise_file_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
         tracing::debug!(%error, "the limit of open files can not be raised");
     }
@@ -69,7 +72,7 @@ pub fn discover(global: &Global, environment: &Environment) -> Result<Discovered
 }
 
 /// Reads the configuration; warnings go to standard error.
-pub fn configuration(global: &Global, screen: &Screen) -> Result<Config, Failure> {
+pub fn configuration(global: &Global, screen: Screen) -> Result<Config, Failure> {
     let environment = environment()?;
     let discovered = discover(global, &environment)?;
     let loaded = Config::load(&discovered, &environment).map_err(Failure::of_faults)?;
@@ -81,9 +84,7 @@ pub fn configuration(global: &Global, screen: &Screen) -> Result<Config, Failure
 
 /// Runs asynchronous work to its end. A thread that a guest keeps blocked is left behind:
 /// it must not keep the program alive.
-pub fn block_on<T>(
-    work: impl Future<Output = Result<T, Failure>>,
-) -> Result<T, Failure> {
+pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .enable_all()
@@ -91,7 +92,7 @@ pub fn block_on<T>(
         .map_err(|error| {
             Failure::new(Exit::Internal, "threads can not be started").cause(error.to_string())
         })?;
-    let result = runtime.block_on(work);
+    let result = runtime.block_on(Box::pin(work));
     runtime.shutdown_background();
     result
 }

@@ -5,16 +5,19 @@ pub const SHORT: &str = env!("CARGO_PKG_VERSION");
 
 /// What `--version` says.
 pub fn long() -> String {
-    let features = if cfg!(feature = "wasm-runtime") { "wasm-runtime" } else { "none" };
-    let mut text = format!("{SHORT}\nfeatures: {features}\n");
-    match prx_host::engine_version() {
-        Some(version) => text.push_str(&format!("wasmtime: {version}")),
-        None => text.push_str("wasmtime: not built in"),
-    }
-    if let Some(missing) = missing() {
-        text.push_str(&format!("\nnote: {missing}"));
-    }
-    text
+    let features = if cfg!(feature = "wasm-runtime") {
+        "wasm-runtime"
+    } else {
+        "none"
+    };
+    let engine = prx_host::engine_version().unwrap_or("not built in");
+    let mut lines = vec![
+        SHORT.to_owned(),
+        format!("features: {features}"),
+        format!("wasmtime: {engine}"),
+    ];
+    lines.extend(missing().map(|missing| format!("note: {missing}")));
+    lines.join("\n")
 }
 
 /// What this build lacks and how to get it.

@@ -11,7 +11,7 @@ use crate::cli::render::{Failure, Screen};
 use crate::cli::{Exit, facts};
 
 /// Prints what came of the call; says how the process ends.
-pub fn show(report: &CallReport, arguments: &Arguments, screen: &Screen) -> Result<Exit, Failure> {
+pub fn show(report: &CallReport, arguments: &Arguments, screen: Screen) -> Result<Exit, Failure> {
     let tool = arguments.tool.as_str();
     let failure = outcome::failure(tool, &report.outcome);
     if screen.json() {
@@ -46,13 +46,17 @@ struct Binary<'a> {
 impl<'a> Binary<'a> {
     fn of(content: &'a Content) -> Option<Self> {
         match content {
-            Content::Image(media) | Content::Audio(media) => {
-                Some(Self { bytes: &media.data, media_type: &media.media_type })
-            }
+            Content::Image(media) | Content::Audio(media) => Some(Self {
+                bytes: &media.data,
+                media_type: &media.media_type,
+            }),
             Content::Resource { resource } => match &resource.body {
                 ResourceBody::Blob(bytes) => {
                     let media_type = resource.media_type.as_deref();
-                    Some(Self { bytes, media_type: media_type.unwrap_or("application/octet-stream") })
+                    Some(Self {
+                        bytes,
+                        media_type: media_type.unwrap_or("application/octet-stream"),
+                    })
                 }
                 ResourceBody::Text(_) => None,
             },
@@ -61,7 +65,11 @@ impl<'a> Binary<'a> {
     }
 
     fn label(&self) -> String {
-        format!("{}, {}", self.media_type, format_bytes(self.bytes.len() as u64))
+        format!(
+            "{}, {}",
+            self.media_type,
+            format_bytes(self.bytes.len() as u64)
+        )
     }
 
     fn extension(&self) -> &'static str {
@@ -86,7 +94,7 @@ impl<'a> Binary<'a> {
 fn show_output(
     output: &ToolOutput,
     arguments: &Arguments,
-    screen: &Screen,
+    screen: Screen,
 ) -> Result<Exit, Failure> {
     let binaries: Vec<Binary<'_>> = output.contents.iter().filter_map(Binary::of).collect();
     let text = text(output);
@@ -96,7 +104,9 @@ fn show_output(
             [] => screen.write(text.as_bytes())?,
             _ => return Err(too_many(binaries.len())),
         },
-        Some(path) if binaries.is_empty() => save_text(path, &arguments.tool, &text, output, screen)?,
+        Some(path) if binaries.is_empty() => {
+            save_text(path, &arguments.tool, &text, output, screen)?;
+        }
         Some(path) => {
             print_text(&text, screen)?;
             save_all(path, &arguments.tool, &binaries, screen)?;
@@ -109,7 +119,9 @@ fn show_output(
                 print_text(&text, screen)?;
                 for binary in &binaries {
                     let label = screen.guest_err(&binary.label());
-                    screen.note(&format!("({label}: not shown; save it with `--output PATH`)"));
+                    screen.note(&format!(
+                        "({label}: not shown; save it with `--output PATH`)"
+                    ));
                 }
             }
         },
@@ -142,20 +154,25 @@ fn text(output: &ToolOutput) -> String {
     text
 }
 
-fn print_text(text: &str, screen: &Screen) -> Result<(), Failure> {
+fn print_text(text: &str, screen: Screen) -> Result<(), Failure> {
     screen.write(screen.guest_out(text).as_bytes())
 }
 
 fn too_many(count: usize) -> Failure {
-    Failure::new(Exit::Usage, format!("the answer holds {count} pieces of bytes"))
-        .cause("standard output can take one")
-        .help("name a folder with `--output`")
+    Failure::new(
+        Exit::Usage,
+        format!("the answer holds {count} pieces of bytes"),
+    )
+    .cause("standard output can take one")
+    .help("name a folder with `--output`")
 }
 
 /// Where pieces go: into a folder under the tool's name, or to the file that is named.
 fn target(path: &Path, tool: &str, extension: &str, number: Option<usize>) -> PathBuf {
     let is_folder = path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/');
-    let suffix = number.map(|number| format!("-{number}")).unwrap_or_default();
+    let suffix = number
+        .map(|number| format!("-{number}"))
+        .unwrap_or_default();
     if is_folder {
         return path.join(format!("{tool}{suffix}.{extension}"));
     }
@@ -163,7 +180,9 @@ fn target(path: &Path, tool: &str, extension: &str, number: Option<usize>) -> Pa
         return path.to_owned();
     }
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = path.extension().map_or_else(|| extension.into(), |own| own.to_string_lossy());
+    let extension = path
+        .extension()
+        .map_or_else(|| extension.into(), |own| own.to_string_lossy());
     path.with_file_name(format!("{stem}{suffix}.{extension}"))
 }
 
@@ -171,7 +190,7 @@ fn save_all(
     path: &Path,
     tool: &str,
     binaries: &[Binary<'_>],
-    screen: &Screen,
+    screen: Screen,
 ) -> Result<(), Failure> {
     for (index, binary) in binaries.iter().enumerate() {
         let number = (binaries.len() > 1).then_some(index + 1);
@@ -186,23 +205,42 @@ fn save_text(
     tool: &str,
     text: &str,
     output: &ToolOutput,
-    screen: &Screen,
+    screen: Screen,
 ) -> Result<(), Failure> {
-    let extension = if output.contents.is_empty() { "json" } else { "txt" };
+    let extension = if output.contents.is_empty() {
+        "json"
+    } else {
+        "txt"
+    };
     let label = format!("text, {}", format_bytes(text.len() as u64));
-    save(&target(path, tool, extension, None), text.as_bytes(), &label, screen)
+    save(
+        &target(path, tool, extension, None),
+        text.as_bytes(),
+        &label,
+        screen,
+    )
 }
 
-fn save(file: &Path, bytes: &[u8], label: &str, screen: &Screen) -> Result<(), Failure> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+fn save(file: &Path, bytes: &[u8], label: &str, screen: Screen) -> Result<(), Failure> {
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     let made = folder.map_or(Ok(()), fs::create_dir_all);
-    made.and_then(|()| fs::write(file, bytes)).map_err(|error| {
-        Failure::new(Exit::Usage, format!("`{}` can not be written", file.display()))
+    made.and_then(|()| fs::write(file, bytes))
+        .map_err(|error| {
+            Failure::new(
+                Exit::Usage,
+                format!("`{}` can not be written", file.display()),
+            )
             .cause(error.to_string())
             .help("give another path to `--output`")
-    })?;
+        })?;
     if screen.quiet() == 0 {
-        screen.note(&format!("saved to `{}` ({})", file.display(), screen.guest_err(label)));
+        screen.note(&format!(
+            "saved to `{}` ({})",
+            file.display(),
+            screen.guest_err(label)
+        ));
     }
     Ok(())
 }
@@ -220,7 +258,10 @@ mod tests {
             ("new/", None, "new/tool.jpg"),
             ("new/", Some(3), "new/tool-3.jpg"),
         ] {
-            assert_eq!(target(Path::new(path), "tool", "jpg", number), Path::new(expected));
+            assert_eq!(
+                target(Path::new(path), "tool", "jpg", number),
+                Path::new(expected)
+            );
         }
     }
 }

@@ -45,8 +45,11 @@ impl Given {
         for pair in pairs {
             let (key, text) = read_pair(pair)?;
             if read.iter().any(|(known, _)| *known == key) {
-                return Err(Failure::new(Exit::Usage, format!("`--arg {key}` is given twice"))
-                    .help(format!("give a list as JSON: --arg '{key}:=[\"a\", \"b\"]'")));
+                return Err(
+                    Failure::new(Exit::Usage, format!("`--arg {key}` is given twice")).help(
+                        format!("give a list as JSON: --arg '{key}:=[\"a\", \"b\"]'"),
+                    ),
+                );
             }
             read.push((key, text));
         }
@@ -72,10 +75,15 @@ impl Given {
 }
 
 fn read_pair(pair: &str) -> Result<(String, Text), Failure> {
-    let Some((key, text)) = pair.split_once('=').filter(|(key, _)| !matches!(*key, "" | ":")) else {
-        return Err(Failure::new(Exit::Usage, format!("`--arg {pair}` is no argument"))
-            .cause("it has no `key=` in front")
-            .help("write --arg key=value"));
+    let Some((key, text)) = pair
+        .split_once('=')
+        .filter(|(key, _)| !matches!(*key, "" | ":"))
+    else {
+        return Err(
+            Failure::new(Exit::Usage, format!("`--arg {pair}` is no argument"))
+                .cause("it has no `key=` in front")
+                .help("write --arg key=value"),
+        );
     };
     let text = match text.strip_prefix('@') {
         Some(file) => sources::read(file)?,
@@ -91,9 +99,14 @@ fn read_pair(pair: &str) -> Result<(String, Text), Failure> {
 }
 
 fn not_json(key: &str, error: &serde_json::Error) -> Failure {
-    Failure::new(Exit::Usage, format!("the value of `--arg {key}` is no JSON"))
-        .cause(error.to_string())
-        .help(format!("write text with `{key}=…`, JSON with `{key}:=…`, strings in it in quotes"))
+    Failure::new(
+        Exit::Usage,
+        format!("the value of `--arg {key}` is no JSON"),
+    )
+    .cause(error.to_string())
+    .help(format!(
+        "write text with `{key}=…`, JSON with `{key}:=…`, strings in it in quotes"
+    ))
 }
 
 /// The object that single keys are put into.
@@ -103,8 +116,11 @@ fn object(text: &str) -> Result<Map<String, Value>, Failure> {
         return Ok(Map::new());
     }
     let failed = |why: String| {
-        Failure::new(Exit::Usage, "the arguments are no JSON object, so `--arg` can not add to them")
-            .cause(why)
+        Failure::new(
+            Exit::Usage,
+            "the arguments are no JSON object, so `--arg` can not add to them",
+        )
+        .cause(why)
     };
     match serde_json::from_str(text) {
         Ok(Value::Object(object)) => Ok(object),
@@ -127,12 +143,18 @@ enum Wanted {
 impl Wanted {
     fn of_property(schema: &Value, key: &str) -> Self {
         let property = resolved(schema, schema).and_then(|root| root.get("properties")?.get(key));
-        property.map_or(Self::Anything, |property| Self::of(schema, property, MAX_REFERENCES))
+        property.map_or(Self::Anything, |property| {
+            Self::of(schema, property, MAX_REFERENCES)
+        })
     }
 
     fn of(root: &Value, schema: &Value, depth: usize) -> Self {
-        let Some(next) = depth.checked_sub(1) else { return Self::Anything };
-        let Some(schema) = resolved(root, schema) else { return Self::Anything };
+        let Some(next) = depth.checked_sub(1) else {
+            return Self::Anything;
+        };
+        let Some(schema) = resolved(root, schema) else {
+            return Self::Anything;
+        };
         let mut wanted = Self::Anything;
         let mut add = |more: Self| match (wanted, more) {
             (Self::Text, _) | (_, Self::Anything) => {}
@@ -141,18 +163,31 @@ impl Wanted {
         match schema.get("type") {
             Some(Value::String(name)) => add(Self::named(name)),
             Some(Value::Array(names)) => {
-                names.iter().filter_map(Value::as_str).for_each(|name| add(Self::named(name)));
+                names
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .for_each(|name| add(Self::named(name)));
             }
             _ => {}
         }
-        for value in schema.get("enum").and_then(Value::as_array).into_iter().flatten() {
+        for value in schema
+            .get("enum")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
             add(Self::like(value));
         }
         if let Some(value) = schema.get("const") {
             add(Self::like(value));
         }
         for word in ["anyOf", "oneOf", "allOf"] {
-            for part in schema.get(word).and_then(Value::as_array).into_iter().flatten() {
+            for part in schema
+                .get(word)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
                 add(Self::of(root, part, next));
             }
         }
@@ -160,11 +195,19 @@ impl Wanted {
     }
 
     fn named(name: &str) -> Self {
-        if name == "string" { Self::Text } else { Self::OtherThanText }
+        if name == "string" {
+            Self::Text
+        } else {
+            Self::OtherThanText
+        }
     }
 
     fn like(value: &Value) -> Self {
-        if value.is_string() { Self::Text } else { Self::OtherThanText }
+        if value.is_string() {
+            Self::Text
+        } else {
+            Self::OtherThanText
+        }
     }
 }
 
@@ -223,7 +266,10 @@ mod tests {
 
     fn built(json: Option<&str>, pairs: &[&str]) -> Value {
         let pairs: Vec<String> = pairs.iter().map(|pair| (*pair).to_owned()).collect();
-        let text = Given::read(json, &pairs).unwrap().for_schema(&schema()).unwrap();
+        let text = Given::read(json, &pairs)
+            .unwrap()
+            .for_schema(&schema())
+            .unwrap();
         serde_json::from_str(&text).unwrap()
     }
 
@@ -274,10 +320,27 @@ mod tests {
             assert_eq!(failure.exit(), Exit::Usage, "{pair}");
         }
         let given = Given::read(None, &["tags=[1,".to_owned()]).unwrap();
-        assert!(given.for_schema(&schema()).unwrap_err().render(false, false).contains("no JSON"));
+        assert!(
+            given
+                .for_schema(&schema())
+                .unwrap_err()
+                .render(false, false)
+                .contains("no JSON")
+        );
         let twice = ["text=a".to_owned(), "text=b".to_owned()];
-        assert!(Given::read(None, &twice).unwrap_err().render(false, false).contains("twice"));
+        assert!(
+            Given::read(None, &twice)
+                .unwrap_err()
+                .render(false, false)
+                .contains("twice")
+        );
         let given = Given::read(Some("[1]"), &["text=a".to_owned()]).unwrap();
-        assert!(given.for_schema(&schema()).unwrap_err().render(false, false).contains("[1]"));
+        assert!(
+            given
+                .for_schema(&schema())
+                .unwrap_err()
+                .render(false, false)
+                .contains("[1]")
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! What happens during a call, on standard error: messages, chatter and progress.
 
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -8,7 +9,7 @@ use prx_host::model::{Event, EventSink, LogLevel, Progress};
 use crate::cli::render::{Decoder, Screen, Tone};
 
 /// Steps of a bar: progress is a fraction of these.
-const STEPS: f64 = 1000.0;
+const STEPS: u32 = 1000;
 
 /// Listens to one call.
 #[derive(Clone)]
@@ -27,7 +28,10 @@ struct Shown {
 impl Listener {
     /// A listener that writes to the screen.
     pub fn new(screen: Screen) -> Self {
-        Self { screen, shown: Arc::default() }
+        Self {
+            screen,
+            shown: Arc::default(),
+        }
     }
 
     /// The ear for the host.
@@ -53,10 +57,14 @@ impl Listener {
     fn hear(&self, event: &Event<'_>) {
         let mut shown = self.shown();
         match event {
-            Event::Log { level, message, fields } => {
-                if *level >= self.gravest_hidden() {
-                    self.above(&shown, || self.screen.note(&self.message(*level, message, fields)));
-                }
+            Event::Log {
+                level,
+                message,
+                fields,
+            } if *level >= self.least_shown() => {
+                self.above(&shown, || {
+                    self.screen.note(&self.message(*level, message, fields));
+                });
             }
             Event::Progress(progress) => self.progress(&mut shown, *progress),
             Event::Stdout(bytes) => {
@@ -71,8 +79,12 @@ impl Listener {
         }
     }
 
-    fn gravest_hidden(&self) -> LogLevel {
-        if self.screen.quiet() == 0 { LogLevel::Trace } else { LogLevel::Warn }
+    fn least_shown(&self) -> LogLevel {
+        if self.screen.quiet() == 0 {
+            LogLevel::Trace
+        } else {
+            LogLevel::Warn
+        }
     }
 
     /// Writes above a bar, if there is one.
@@ -101,13 +113,24 @@ impl Listener {
             LogLevel::Info => Tone::Good,
             _ => Tone::Faint,
         };
-        let head = self.screen.paint_err(&format!("[{}]", level.as_str()), tone);
+        let head = self
+            .screen
+            .paint_err(&format!("[{}]", level.as_str()), tone);
         let mut text = self.screen.guest_err(message);
         for (key, value) in fields {
             let plain = !value.is_empty()
                 && !value.contains(|c: char| c.is_whitespace() || c.is_control() || c == '"');
-            let value = if plain { value.clone() } else { format!("{value:?}") };
-            text.push_str(&format!(" {}={}", self.screen.guest_err(key), self.screen.guest_err(&value)));
+            let value = if plain {
+                value.clone()
+            } else {
+                format!("{value:?}")
+            };
+            let _ = write!(
+                text,
+                " {}={}",
+                self.screen.guest_err(key),
+                self.screen.guest_err(&value)
+            );
         }
         format!("{head} {}", text.trim_end().replace('\n', "\n  "))
     }
@@ -116,16 +139,18 @@ impl Listener {
         if !self.screen.err_is_terminal() || self.screen.quiet() > 0 {
             return;
         }
-        let bar = shown.bar.get_or_insert_with(|| ProgressBar::no_length());
-        let message = progress.message.map(|text| self.screen.guest_err(text).replace('\n', " "));
+        let bar = shown.bar.get_or_insert_with(ProgressBar::no_length);
+        let message = progress
+            .message
+            .map(|text| self.screen.guest_err(text).replace('\n', " "));
         let template = match progress.total {
             Some(total) if total > 0.0 => {
-                bar.set_length(STEPS as u64);
-                bar.set_position((progress.done / total * STEPS).clamp(0.0, STEPS) as u64);
+                bar.set_length(STEPS.into());
+                bar.set_position(whole(progress.done / total * f64::from(STEPS)).min(STEPS.into()));
                 "{bar:30} {percent:>3} % {msg}"
             }
             _ => {
-                bar.set_position(progress.done.max(0.0) as u64);
+                bar.set_position(whole(progress.done));
                 "{spinner} {pos} {msg}"
             }
         };
@@ -136,4 +161,15 @@ impl Listener {
             bar.set_message(message);
         }
     }
+}
+
+/// The whole number below; the guest's numbers may be any.
+fn whole(number: f64) -> u64 {
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a cast of what is out of range saturates, which is what a bar needs"
+    )]
+    let whole = number as u64;
+    whole
 }

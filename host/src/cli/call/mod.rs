@@ -14,8 +14,8 @@ use prx_host::config::Config;
 use prx_host::model::{CallOptions, CallReport, Outcome};
 use tokio_util::sync::CancellationToken;
 
-use super::list::{open, open_failure};
-use super::render::{Failure, Screen, loading};
+use super::list::{open, open_with};
+use super::render::{Failure, Screen};
 use super::{Exit, Global, start};
 use arguments::Given;
 use listener::Listener;
@@ -49,7 +49,7 @@ pub struct Arguments {
     tool: String,
     /// The arguments as one JSON object; `-` reads standard input, `@FILE` a file.
     #[arg(value_name = "JSON | - | @FILE")]
-    json: Option<String>,
+    whole: Option<String>,
     /// One argument; wins over the same key in JSON. Can be repeated.
     #[arg(long = "arg", short = 'a', value_name = "KEY=VALUE")]
     args: Vec<String>,
@@ -62,7 +62,9 @@ pub struct Arguments {
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "it is no number of seconds".to_owned())?;
+    let seconds: f64 = text
+        .parse()
+        .map_err(|_| "it is no number of seconds".to_owned())?;
     match Duration::try_from_secs_f64(seconds) {
         Ok(duration) if !duration.is_zero() => Ok(duration),
         _ => Err("it must be more than 0 seconds".into()),
@@ -70,10 +72,10 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, global: &Global, screen: &Screen) -> Result<Exit, Failure> {
+pub fn run(arguments: &Arguments, global: &Global, screen: Screen) -> Result<Exit, Failure> {
     let config = start::configuration(global, screen)?;
     // Read before the host opens: a wrong command line needs no compiler.
-    let given = Given::read(arguments.json.as_deref(), &arguments.args)?;
+    let given = Given::read(arguments.whole.as_deref(), &arguments.args)?;
     let report = start::block_on(call(arguments, config, &given, screen))?;
     answer::show(&report, arguments, screen)
 }
@@ -82,15 +84,12 @@ async fn call(
     arguments: &Arguments,
     config: Config,
     given: &Given,
-    screen: &Screen,
+    screen: Screen,
 ) -> Result<CallReport, Failure> {
     let tool = arguments.tool.as_str();
-    let mut builder = Host::builder(config.clone()).only(tool);
-    if let Some(listener) = loading(screen) {
-        builder = builder.on_load(listener);
-    }
+    let builder = Host::builder(config.clone()).only(tool);
     let host = tokio::select! {
-        opened = builder.open() => opened.map_err(open_failure)?,
+        opened = open_with(builder, screen) => opened?,
         _ = tokio::signal::ctrl_c() => return Err(outcome::cancelled(tool)),
     };
     let snapshot = host.snapshot();
@@ -98,7 +97,7 @@ async fn call(
         Some(tool) => given.for_schema(&tool.spec().input_schema)?,
         None => given.for_schema(&serde_json::Value::Bool(true))?,
     };
-    let listener = Listener::new(*screen);
+    let listener = Listener::new(screen);
     let cancel = CancellationToken::new();
     let options = CallOptions {
         timeout: arguments.timeout,

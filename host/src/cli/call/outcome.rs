@@ -13,12 +13,14 @@ pub fn failure(tool: &str, outcome: &Outcome) -> Option<Failure> {
         Outcome::ToolError(error) => of_tool_error(tool, error),
         Outcome::InvalidArguments(faults) => {
             let what = format!("the arguments do not fit tool `{tool}`");
-            let failure = faults.iter().fold(Failure::new(Exit::Usage, what), |failure, fault| {
-                failure.cause(match fault.path.as_str() {
-                    "" => fault.message.clone(),
-                    path => format!("{path}: {}", fault.message),
-                })
-            });
+            let failure = faults
+                .iter()
+                .fold(Failure::new(Exit::Usage, what), |failure, fault| {
+                    failure.cause(match fault.path.as_str() {
+                        "" => fault.message.clone(),
+                        path => format!("{path}: {}", fault.message),
+                    })
+                });
             failure
                 .help(format!("`prx-host inspect {tool}` shows what it takes"))
                 .detail("faults", json!(faults))
@@ -36,7 +38,10 @@ pub fn failure(tool: &str, outcome: &Outcome) -> Option<Failure> {
         Outcome::TimedOut { limit, set_by } => of_time(tool, *limit, set_by),
         Outcome::OutOfMemory { limit, set_by } => {
             Failure::new(Exit::Limit, format!("tool `{tool}` ran out of memory"))
-                .cause(format!("it may use {}, set by {set_by}", format_bytes(*limit)))
+                .cause(format!(
+                    "it may use {}, set by {set_by}",
+                    format_bytes(*limit)
+                ))
                 .help(format!("raise `{}`", key_of(set_by)))
                 .detail("limit_bytes", json!(limit))
         }
@@ -52,17 +57,26 @@ pub fn failure(tool: &str, outcome: &Outcome) -> Option<Failure> {
         }
         Outcome::Unavailable { reason, help } => {
             let what = format!("tool `{tool}` can not run now");
-            with_help(Failure::new(Exit::Unavailable, what).cause(reason.clone()), help.as_deref())
+            with_help(
+                Failure::new(Exit::Unavailable, what).cause(reason.clone()),
+                help.as_deref(),
+            )
         }
         Outcome::Cancelled => cancelled(tool),
         Outcome::Internal { reason } => of_host(reason),
-        other => of_host(&format!("the outcome `{:?}` is not known here", other.kind())),
+        other => of_host(&format!(
+            "the outcome `{:?}` is not known here",
+            other.kind()
+        )),
     })
 }
 
 /// The caller ended the call.
 pub fn cancelled(tool: &str) -> Failure {
-    Failure::new(Exit::Cancelled, format!("the call of tool `{tool}` was cancelled"))
+    Failure::new(
+        Exit::Cancelled,
+        format!("the call of tool `{tool}` was cancelled"),
+    )
 }
 
 fn with_help(failure: Failure, help: Option<&str>) -> Failure {
@@ -91,15 +105,20 @@ fn of_tool_error(tool: &str, error: &ToolError) -> Failure {
         .cause(error.message.clone())
         .detail("kind", json!(error.kind));
     if let Some(data) = &error.data {
-        failure = failure.line("data", data.to_string()).detail("data", data.clone());
+        failure = failure
+            .line("data", data.to_string())
+            .detail("data", data.clone());
     }
     with_help(failure, error.hint.as_deref())
 }
 
 fn of_time(tool: &str, limit: std::time::Duration, set_by: &str) -> Failure {
     let seconds = limit.as_secs_f64();
-    let failure = Failure::new(Exit::Limit, format!("tool `{tool}` was stopped after {seconds} s"))
-        .detail("limit_ms", json!(limit.as_millis()));
+    let failure = Failure::new(
+        Exit::Limit,
+        format!("tool `{tool}` was stopped after {seconds} s"),
+    )
+    .detail("limit_ms", json!(limit.as_millis()));
     if set_by == "the caller" {
         return failure
             .cause(format!("`--timeout {seconds}` says so"))
@@ -111,10 +130,13 @@ fn of_time(tool: &str, limit: std::time::Duration, set_by: &str) -> Failure {
 }
 
 fn of_limit(tool: &str, kind: LimitKind, limit: u64) -> Failure {
-    let failure = Failure::new(Exit::Limit, format!("tool `{tool}` reached a limit: {kind}"))
-        .cause(format!("at most {} are allowed", kind.format(limit)))
-        .detail("limit_kind", json!(kind))
-        .detail("limit", json!(limit));
+    let failure = Failure::new(
+        Exit::Limit,
+        format!("tool `{tool}` reached a limit: {kind}"),
+    )
+    .cause(format!("at most {} are allowed", kind.format(limit)))
+    .detail("limit_kind", json!(kind))
+    .detail("limit", json!(limit));
     match kind {
         LimitKind::OutputBytes => {
             failure.help("ask it for less, or raise `max_output_bytes` of the tool")

@@ -11,9 +11,17 @@ const MOST_BYTES: u64 = (16 << 20) + 1;
 
 /// Reads a file, or standard input when it is called `-`.
 pub fn read(name: &str) -> Result<String, Failure> {
-    let shown = if name == "-" { "standard input".to_owned() } else { format!("`{name}`") };
+    let shown = if name == "-" {
+        "standard input".to_owned()
+    } else {
+        format!("`{name}`")
+    };
     let failed = |why: String| {
-        Failure::new(Exit::Usage, format!("{shown} can not be read as an argument")).cause(why)
+        Failure::new(
+            Exit::Usage,
+            format!("{shown} can not be read as an argument"),
+        )
+        .cause(why)
     };
     let bytes = if name == "-" {
         read_all(io::stdin().lock())

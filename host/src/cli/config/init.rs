@@ -17,7 +17,7 @@ pub(super) fn run(
     path: Option<&Path>,
     force: bool,
     global: &Global,
-    screen: &Screen,
+    screen: Screen,
 ) -> Result<Exit, Failure> {
     let environment = start::environment()?;
     let file = chosen(path, global, &environment)?;
@@ -35,38 +35,62 @@ fn chosen(
     global: &Global,
     environment: &Environment,
 ) -> Result<PathBuf, Failure> {
-    let variable = environment.variable(CONFIG_VARIABLE).filter(|value| !value.is_empty());
-    let named = path.or(global.config.as_deref()).or_else(|| variable.map(Path::new));
+    let variable = environment
+        .variable(CONFIG_VARIABLE)
+        .filter(|value| !value.is_empty());
+    let named = path
+        .or(global.config.as_deref())
+        .or_else(|| variable.map(Path::new));
     match named {
         Some(named) => Ok(environment.current_dir().join(named)),
         None => standard_file(environment).ok_or_else(|| {
-            Failure::new(Exit::Usage, "there is no standard place for a configuration")
-                .cause("the home folder is not known")
-                .help("name the file with `--path`")
+            Failure::new(
+                Exit::Usage,
+                "there is no standard place for a configuration",
+            )
+            .cause("the home folder is not known")
+            .help("name the file with `--path`")
         }),
     }
 }
 
 fn write(file: &Path, force: bool) -> Result<(), Failure> {
     // A link is kept, and what it leads to is replaced.
-    let file = if force { file.canonicalize().unwrap_or_else(|_| file.to_owned()) } else { file.to_owned() };
+    let file = if force {
+        file.canonicalize().unwrap_or_else(|_| file.to_owned())
+    } else {
+        file.to_owned()
+    };
     let failed = |error: &std::io::Error| {
-        let failure = Failure::new(Exit::Usage, format!("`{}` can not be written", file.display()));
+        let failure = Failure::new(
+            Exit::Usage,
+            format!("`{}` can not be written", file.display()),
+        );
         match error.kind() {
             ErrorKind::AlreadyExists => failure
                 .cause("it exists already")
                 .help("look at it with `prx-host config show`, or replace it with `--force`"),
-            _ => failure.cause(error.to_string()).help("name another file with `--path`"),
+            _ => failure
+                .cause(error.to_string())
+                .help("name another file with `--path`"),
         }
     };
     let folder = file.parent().unwrap_or(Path::new("/"));
-    let written = DirBuilder::new().recursive(true).mode(0o700).create(folder).and_then(|()| {
-        // Made for this account alone (mode 0600): configurations may hold secrets.
-        let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-        temporary.write_all(template().as_bytes())?;
-        temporary.as_file().sync_all()?;
-        let kept = if force { temporary.persist(&file) } else { temporary.persist_noclobber(&file) };
-        kept.map(drop).map_err(|error| error.error)
-    });
+    let written = DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .and_then(|()| {
+            // Made for this account alone (mode 0600): configurations may hold secrets.
+            let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
+            temporary.write_all(template().as_bytes())?;
+            temporary.as_file().sync_all()?;
+            let kept = if force {
+                temporary.persist(&file)
+            } else {
+                temporary.persist_noclobber(&file)
+            };
+            kept.map(drop).map_err(|error| error.error)
+        });
     written.map_err(|error| failed(&error))
 }

@@ -49,7 +49,7 @@ enum Command {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, global: &Global, screen: &Screen) -> Result<Exit, Failure> {
+pub fn run(arguments: &Arguments, global: &Global, screen: Screen) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Show => show::run(&start::configuration(global, screen)?, screen),
         Command::Init { path, force } => init::run(path.as_deref(), *force, global, screen),

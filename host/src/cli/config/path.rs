@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::cli::render::{Failure, Screen};
 use crate::cli::{Exit, Global, start};
 
-pub(super) fn run(global: &Global, screen: &Screen) -> Result<Exit, Failure> {
+pub(super) fn run(global: &Global, screen: Screen) -> Result<Exit, Failure> {
     let environment = start::environment()?;
     let discovered = start::discover(global, &environment)?;
     let exists = discovered.file.is_some();
@@ -24,9 +24,12 @@ pub(super) fn run(global: &Global, screen: &Screen) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     let Some(file) = file else {
-        return Err(Failure::new(Exit::Usage, "there is no standard place for a configuration")
-            .cause("the home folder is not known")
-            .help("set `HOME`, or name a file with `--config`"));
+        return Err(Failure::new(
+            Exit::Usage,
+            "there is no standard place for a configuration",
+        )
+        .cause("the home folder is not known")
+        .help("set `HOME`, or name a file with `--config`"));
     };
     screen.print(&file.display().to_string())?;
     if global.quiet == 0 {

@@ -1,5 +1,7 @@
 //! `prx-host config show`: effective values, table by table, each with its origin.
 
+use std::fmt::Write as _;
+
 use prx_host::config::{Config, EffectiveKey, Origin};
 use serde_json::Value;
 
@@ -9,7 +11,7 @@ use crate::cli::render::{Failure, Screen, Tone};
 /// Characters of a value after which its origin no longer lines up with the others.
 const ALIGNED: usize = 48;
 
-pub(super) fn run(config: &Config, screen: &Screen) -> Result<Exit, Failure> {
+pub(super) fn run(config: &Config, screen: Screen) -> Result<Exit, Failure> {
     let keys = config.effective();
     if screen.json() {
         screen.print_json(&keys)?;
@@ -19,12 +21,15 @@ pub(super) fn run(config: &Config, screen: &Screen) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn text(keys: &[EffectiveKey], screen: &Screen) -> String {
+fn text(keys: &[EffectiveKey], screen: Screen) -> String {
     let mut text = String::new();
     let mut rest = keys;
     while let Some(first) = rest.first() {
         let table = split(&first.key).0;
-        let length = rest.iter().take_while(|key| split(&key.key).0 == table).count();
+        let length = rest
+            .iter()
+            .take_while(|key| split(&key.key).0 == table)
+            .count();
         let (group, after) = rest.split_at(length);
         if !text.is_empty() {
             text.push('\n');
@@ -37,20 +42,26 @@ fn text(keys: &[EffectiveKey], screen: &Screen) -> String {
     text
 }
 
-fn push_group(text: &mut String, group: &[EffectiveKey], screen: &Screen) {
+fn push_group(text: &mut String, group: &[EffectiveKey], screen: Screen) {
     let lines: Vec<String> = group
         .iter()
         .map(|key| format!("{} = {}", split(&key.key).1, written(&key.value)))
         .collect();
     let lengths = lines.iter().map(|line| line.chars().count());
-    let width = lengths.filter(|length| *length <= ALIGNED).max().unwrap_or(0);
+    let width = lengths
+        .filter(|length| *length <= ALIGNED)
+        .max()
+        .unwrap_or(0);
     for (line, key) in lines.iter().zip(group) {
         let gap = width.saturating_sub(line.chars().count()) + 2;
-        let origin = screen.paint(&format!("# {}", key.origin), match key.origin {
-            Origin::Default => Tone::Faint,
-            Origin::Written(_) => Tone::Good,
-        });
-        text.push_str(&format!("{line}{}{origin}\n", " ".repeat(gap)));
+        let origin = screen.paint(
+            &format!("# {}", key.origin),
+            match key.origin {
+                Origin::Default => Tone::Faint,
+                Origin::Written(_) => Tone::Good,
+            },
+        );
+        let _ = writeln!(text, "{line}{}{origin}", " ".repeat(gap));
     }
 }
 
@@ -83,8 +94,16 @@ mod tests {
     fn keys_split_at_their_last_dot_outside_of_quotes() {
         for (key, table, name) in [
             ("runtime.backend", "runtime", "backend"),
-            ("tools.custom.\"a.b\".module", "tools.custom.\"a.b\"", "module"),
-            ("runtime.native.env.\"A.B\"", "runtime.native.env", "\"A.B\""),
+            (
+                "tools.custom.\"a.b\".module",
+                "tools.custom.\"a.b\"",
+                "module",
+            ),
+            (
+                "runtime.native.env.\"A.B\"",
+                "runtime.native.env",
+                "\"A.B\"",
+            ),
             ("alone", "", "alone"),
         ] {
             assert_eq!(split(key), (table, name));

@@ -1,5 +1,7 @@
 //! What tools ask for against what is granted, and which key grants it.
 
+use std::path::Path;
+
 use prx_host::config::{Config, Setting};
 use prx_host::model::{Access, Capability, Grants, Request};
 use prx_host::{Entry, Tool};
@@ -48,7 +50,9 @@ impl Need {
 pub fn compare(config: &Config, entry: &Entry, tools: &[&Tool]) -> Vec<Asked> {
     let mut all: Vec<Asked> = Vec::new();
     for request in tools.iter().flat_map(|tool| &tool.spec().requests) {
-        let known = all.iter_mut().find(|asked| asked.capability == request.capability);
+        let known = all
+            .iter_mut()
+            .find(|asked| asked.capability == request.capability);
         match known {
             Some(asked) if !request.optional => asked.need = Need::Required,
             Some(_) => {}
@@ -56,10 +60,19 @@ pub fn compare(config: &Config, entry: &Entry, tools: &[&Tool]) -> Vec<Asked> {
         }
     }
     for capability in granted(entry.grants()) {
-        if !all.iter().any(|asked| covers(&capability, &asked.capability, entry.grants())) {
+        if !all
+            .iter()
+            .any(|asked| covers(&capability, &asked.capability, entry.grants()))
+        {
             let granted_by = Some(key_of(config, entry, &capability));
             let (need, reason) = (Need::NotAsked, String::new());
-            all.push(Asked { capability, need, reason, granted_by, help: None });
+            all.push(Asked {
+                capability,
+                need,
+                reason,
+                granted_by,
+                help: None,
+            });
         }
     }
     all
@@ -69,7 +82,11 @@ fn asked(config: &Config, entry: &Entry, request: &Request) -> Asked {
     let capability = request.capability.clone();
     let granted = entry.grants().satisfy(&capability);
     Asked {
-        need: if request.optional { Need::Optional } else { Need::Required },
+        need: if request.optional {
+            Need::Optional
+        } else {
+            Need::Required
+        },
         reason: request.reason.clone(),
         granted_by: granted.then(|| key_of(config, entry, &capability)),
         help: (!granted).then(|| entry.how_to_grant(&capability)),
@@ -87,25 +104,32 @@ fn granted(grants: &Grants) -> Vec<Capability> {
             Access::Write => Capability::WriteFolder(grant.guest.clone()),
         })
         .collect();
-    all.extend(grants.variables.iter().map(|(name, _)| Capability::Variable(name.clone())));
-    all.extend(grants.network.iter().map(|host| Capability::Network(host.to_string())));
+    all.extend(
+        grants
+            .variables
+            .iter()
+            .map(|(name, _)| Capability::Variable(name.clone())),
+    );
+    all.extend(
+        grants
+            .network
+            .iter()
+            .map(|host| Capability::Network(host.to_string())),
+    );
     if grants.state_bytes > 0 {
         all.push(Capability::State);
     }
     all
 }
 
-/// Whether what is asked for is what is granted here, no more and no less.
+/// Whether what is asked for is served by this grant.
 fn covers(granted: &Capability, asked: &Capability, grants: &Grants) -> bool {
+    use Capability::{Network, ReadFolder, WriteFolder};
     match (granted, asked) {
-        (Capability::WriteFolder(_) | Capability::ReadFolder(_), Capability::ReadFolder(path) | Capability::WriteFolder(path)) => {
-            let guest = match granted {
-                Capability::ReadFolder(guest) | Capability::WriteFolder(guest) => guest,
-                _ => return false,
-            };
-            std::path::Path::new(path).starts_with(guest) && grants.satisfy(asked)
+        (ReadFolder(guest) | WriteFolder(guest), ReadFolder(path) | WriteFolder(path)) => {
+            Path::new(path).starts_with(guest) && grants.satisfy(asked)
         }
-        (Capability::Network(_), Capability::Network(_)) => grants.satisfy(asked),
+        (Network(_), Network(_)) => grants.satisfy(asked),
         (granted, asked) => granted == asked,
     }
 }
@@ -118,20 +142,29 @@ fn key_of(config: &Config, entry: &Entry, capability: &Capability) -> String {
     match capability {
         Capability::ReadFolder(path) | Capability::WriteFolder(path) => {
             let folders = entry.grants().folders.iter();
-            let within = |guest: &str| std::path::Path::new(path).starts_with(guest);
-            let grant = folders.filter(|grant| within(&grant.guest)).max_by_key(|grant| grant.access);
-            grant.map(|grant| grant.granted_by.clone()).unwrap_or_default()
+            let within = |guest: &str| Path::new(path).starts_with(guest);
+            let grant = folders
+                .filter(|grant| within(&grant.guest))
+                .max_by_key(|grant| grant.access);
+            grant
+                .map(|grant| grant.granted_by.clone())
+                .unwrap_or_default()
         }
         Capability::Variable(name) => match own.filter(|tool| tool.env.value.contains_key(name)) {
             Some(tool) => tool.env.origin(),
-            None => origin(overrides.and_then(|own| own.env_vars.as_ref()), &global.env_vars),
+            None => origin(
+                overrides.and_then(|own| own.env_vars.as_ref()),
+                &global.env_vars,
+            ),
         },
-        Capability::Network(_) => {
-            origin(overrides.and_then(|own| own.network.as_ref()), &global.network)
-        }
-        Capability::State => {
-            origin(overrides.and_then(|own| own.max_state_bytes.as_ref()), &global.max_state_bytes)
-        }
+        Capability::Network(_) => origin(
+            overrides.and_then(|own| own.network.as_ref()),
+            &global.network,
+        ),
+        Capability::State => origin(
+            overrides.and_then(|own| own.max_state_bytes.as_ref()),
+            &global.max_state_bytes,
+        ),
     }
 }
 

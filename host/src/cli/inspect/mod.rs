@@ -28,26 +28,29 @@ impl Arguments {
     fn is_file(&self) -> bool {
         let path = Path::new(&self.target);
         self.target.contains('/')
-            || (path.extension().is_some_and(|extension| extension == "wasm") && path.exists())
+            || (path
+                .extension()
+                .is_some_and(|extension| extension == "wasm")
+                && path.exists())
     }
 }
 
 /// Runs the command.
 #[cfg(feature = "wasm-runtime")]
-pub fn run(arguments: &Arguments, global: &Global, screen: &Screen) -> Result<Exit, Failure> {
+pub fn run(arguments: &Arguments, global: &Global, screen: Screen) -> Result<Exit, Failure> {
     let config = start::configuration(global, screen)?;
     start::block_on(async {
         if arguments.is_file() {
             module::inspect_file(config, Path::new(&arguments.target), screen).await
         } else {
-            module::inspect_tool(config, &arguments.target, screen).await
+            Box::pin(module::inspect_tool(config, &arguments.target, screen)).await
         }
     })
 }
 
 /// Runs the command.
 #[cfg(not(feature = "wasm-runtime"))]
-pub fn run(arguments: &Arguments, global: &Global, screen: &Screen) -> Result<Exit, Failure> {
+pub fn run(arguments: &Arguments, global: &Global, screen: Screen) -> Result<Exit, Failure> {
     start::configuration(global, screen)?;
     let what = format!("`{}` can not be looked at", arguments.target);
     let failure = Failure::new(Exit::Unavailable, what);

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::granted::{self, Asked};
 use super::text;
-use crate::cli::list::{lines_of, open, open_failure};
-use crate::cli::render::{Failure, Screen, loading};
+use crate::cli::list::{lines_of, open, open_failure, open_with};
+use crate::cli::render::{Failure, Screen};
 use crate::cli::{Exit, facts};
 
 /// What is shown: a file, and the tools that are made of it under the configuration.
@@ -27,28 +27,39 @@ impl Shown<'_> {
     /// Names and descriptions of the tools.
     pub fn specs(&self) -> Vec<(&str, &ToolSpec)> {
         if !self.tools.is_empty() {
-            return self.tools.iter().map(|tool| (tool.name(), tool.spec())).collect();
+            return self
+                .tools
+                .iter()
+                .map(|tool| (tool.name(), tool.spec()))
+                .collect();
         }
         let descriptor = self.inspection.descriptor.iter();
-        descriptor.flat_map(|found| &found.tools).map(|spec| (spec.name.as_str(), spec)).collect()
+        descriptor
+            .flat_map(|found| &found.tools)
+            .map(|spec| (spec.name.as_str(), spec))
+            .collect()
     }
 }
 
 /// Looks at a file, whatever it is.
-pub async fn inspect_file(config: Config, file: &Path, screen: &Screen) -> Result<Exit, Failure> {
+pub async fn inspect_file(config: Config, file: &Path, screen: Screen) -> Result<Exit, Failure> {
     let current = std::env::current_dir().unwrap_or_default();
-    let inspection =
-        prx_host::inspect_file(&config, current.join(file)).await.map_err(open_failure)?;
-    show(&Shown { inspection: &inspection, tools: Vec::new(), asked: None }, screen)
+    let inspection = prx_host::inspect_file(&config, current.join(file))
+        .await
+        .map_err(open_failure)?;
+    show(
+        &Shown {
+            inspection: &inspection,
+            tools: Vec::new(),
+            asked: None,
+        },
+        screen,
+    )
 }
 
 /// Looks at a tool, or at all tools of an entry.
-pub async fn inspect_tool(config: Config, name: &str, screen: &Screen) -> Result<Exit, Failure> {
-    let mut builder = Host::builder(config.clone()).only(name);
-    if let Some(listener) = loading(screen) {
-        builder = builder.on_load(listener);
-    }
-    let host = builder.open().await.map_err(open_failure)?;
+pub async fn inspect_tool(config: Config, name: &str, screen: Screen) -> Result<Exit, Failure> {
+    let host = open_with(Host::builder(config.clone()).only(name), screen).await?;
     let snapshot = host.snapshot();
     let tools = tools_of(&snapshot, name);
     let Some(first) = tools.first() else {
@@ -57,7 +68,14 @@ pub async fn inspect_tool(config: Config, name: &str, screen: &Screen) -> Result
     let entry = first.entry();
     let asked = granted::compare(host.config(), entry, &tools);
     let inspection = Inspection::of_module(entry.module());
-    show(&Shown { inspection: &inspection, tools, asked: Some(asked) }, screen)
+    show(
+        &Shown {
+            inspection: &inspection,
+            tools,
+            asked: Some(asked),
+        },
+        screen,
+    )
 }
 
 /// The tool of that name, or the tools of the entry of that name.
@@ -65,7 +83,11 @@ fn tools_of<'a>(snapshot: &'a Snapshot, name: &str) -> Vec<&'a Tool> {
     if let Some(tool) = snapshot.tool(name) {
         return vec![tool.as_ref()];
     }
-    snapshot.tools().map(AsRef::as_ref).filter(|tool: &&Tool| tool.entry().name() == name).collect()
+    snapshot
+        .tools()
+        .map(AsRef::as_ref)
+        .filter(|tool: &&Tool| tool.entry().name() == name)
+        .collect()
 }
 
 /// A name that is no tool: a broken one with a file that can be looked at, or unknown.
@@ -73,17 +95,20 @@ async fn not_found(
     config: Config,
     snapshot: &Snapshot,
     name: &str,
-    screen: &Screen,
+    screen: Screen,
 ) -> Result<Exit, Failure> {
     let broken = snapshot.broken().iter().find(|broken| broken.name == name);
     match broken {
-        Some(Broken { module: Some(module), .. }) if module.is_file() => {
-            inspect_file(config, module, screen).await
-        }
+        Some(Broken {
+            module: Some(module),
+            ..
+        }) if module.is_file() => inspect_file(config, module, screen).await,
         Some(broken) => {
             let what = format!("`{name}` can not be called");
             let failure = Failure::new(Exit::Unavailable, what);
-            Err(lines_of(broken).into_iter().fold(failure, |all, (label, line)| all.line(label, line)))
+            Err(lines_of(broken)
+                .into_iter()
+                .fold(failure, |all, (label, line)| all.line(label, line)))
         }
         None => {
             let all = open(config, screen).await?;
@@ -91,19 +116,25 @@ async fn not_found(
             let failure = Failure::new(Exit::Usage, format!("there is no tool `{name}`"));
             Err(failure.help(match snapshot.nearest(name) {
                 Some(nearest) => format!("did you mean `{nearest}`?"),
-                None => "`prx-host list` shows the tools; a file is named by a path with `/`".into(),
+                None => {
+                    "`prx-host list` shows the tools; a file is named by a path with `/`".into()
+                }
             }))
         }
     }
 }
 
-fn show(shown: &Shown<'_>, screen: &Screen) -> Result<Exit, Failure> {
+fn show(shown: &Shown<'_>, screen: Screen) -> Result<Exit, Failure> {
     if screen.json() {
         screen.print_json(&json(shown))?;
     } else {
         screen.print(&text::text(shown, screen))?;
     }
-    Ok(if shown.inspection.fault.is_some() { Exit::ToolFailed } else { Exit::Ok })
+    Ok(if shown.inspection.fault.is_some() {
+        Exit::ToolFailed
+    } else {
+        Exit::Ok
+    })
 }
 
 fn json(shown: &Shown<'_>) -> Value {
@@ -111,7 +142,9 @@ fn json(shown: &Shown<'_>) -> Value {
     let descriptor = inspection.descriptor.as_ref();
     let shape = inspection.shape.as_ref();
     let tools: Vec<Value> = match shown.tools.as_slice() {
-        [] => descriptor.map(|found| found.tools.iter().map(|spec| json!(spec)).collect()).unwrap_or_default(),
+        [] => descriptor
+            .map(|found| found.tools.iter().map(|spec| json!(spec)).collect())
+            .unwrap_or_default(),
         tools => tools.iter().map(|tool| facts::tool_json(tool)).collect(),
     };
     json!({

@@ -16,12 +16,14 @@ const PATIENCE: Duration = Duration::from_millis(200);
 const TICK: Duration = Duration::from_millis(80);
 
 /// A listener that shows how many modules are compiled; `None` where nobody looks.
-pub fn loading(screen: &Screen) -> Option<LoadListener> {
+pub fn loading(screen: Screen) -> Option<LoadListener> {
     if !screen.err_is_terminal() || screen.json() || screen.quiet() > 0 {
         return None;
     }
     let (events, receiver) = mpsc::channel();
-    let shown = std::thread::Builder::new().name("prx-loading".into()).spawn(move || show(&receiver));
+    let shown = std::thread::Builder::new()
+        .name("prx-loading".into())
+        .spawn(move || show(&receiver));
     shown.ok()?;
     let events = Mutex::new(events);
     Some(Arc::new(move |event| {

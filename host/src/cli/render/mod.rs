@@ -91,9 +91,14 @@ impl Tone {
 }
 
 fn paint(text: &str, tone: Tone, colours: bool) -> String {
-    if colours { tone.style().style(text).to_string() } else { text.to_owned() }
+    if colours {
+        tone.style().style(text).to_string()
+    } else {
+        text.to_owned()
+    }
 }
 
+#[allow(clippy::unused_self, reason = "who holds no screen writes nothing")]
 impl Screen {
     /// Looks at the process's streams.
     pub fn new(colours: Colours, json: bool, quiet: u8) -> Self {
@@ -106,80 +111,89 @@ impl Screen {
     }
 
     /// Whether results are wanted as JSON.
-    pub fn json(&self) -> bool {
+    pub fn json(self) -> bool {
         self.json
     }
 
     /// How often `-q` was given.
-    pub fn quiet(&self) -> u8 {
+    pub fn quiet(self) -> u8 {
         self.quiet
     }
 
     /// Whether a person looks at standard output.
-    pub fn out_is_terminal(&self) -> bool {
+    pub fn out_is_terminal(self) -> bool {
         self.out.terminal
     }
 
     /// Whether a person looks at standard error.
-    pub fn err_is_terminal(&self) -> bool {
+    pub fn err_is_terminal(self) -> bool {
         self.err.terminal
     }
 
     /// Whether standard error has colours.
-    pub fn colours_on_stderr(&self) -> bool {
+    pub fn colours_on_stderr(self) -> bool {
         self.err.colours
     }
 
     /// Whether standard output has colours.
-    pub fn colours_on_stdout(&self) -> bool {
+    pub fn colours_on_stdout(self) -> bool {
         self.out.colours
     }
 
     /// A text in its colour, for standard output.
-    pub fn paint(&self, text: &str, tone: Tone) -> String {
+    pub fn paint(self, text: &str, tone: Tone) -> String {
         paint(text, tone, self.out.colours)
     }
 
     /// A text in its colour, for standard error.
-    pub fn paint_err(&self, text: &str, tone: Tone) -> String {
+    pub fn paint_err(self, text: &str, tone: Tone) -> String {
         paint(text, tone, self.err.colours)
     }
 
     /// A guest's text for standard output.
-    pub fn guest_out(&self, text: &str) -> String {
-        if self.out.terminal { safe(text) } else { text.to_owned() }
+    pub fn guest_out(self, text: &str) -> String {
+        if self.out.terminal {
+            safe(text)
+        } else {
+            text.to_owned()
+        }
     }
 
     /// A guest's text for standard error.
-    pub fn guest_err(&self, text: &str) -> String {
-        if self.err.terminal { safe(text) } else { text.to_owned() }
+    pub fn guest_err(self, text: &str) -> String {
+        if self.err.terminal {
+            safe(text)
+        } else {
+            text.to_owned()
+        }
     }
 
     /// A message in the house's form, for standard output.
-    pub fn block(&self, head: &str, tone: Tone, what: &str, lines: &[Line]) -> String {
+    pub fn block(self, head: &str, tone: Tone, what: &str, lines: &[Line]) -> String {
         failure::block(head, tone, what, lines, self.out.terminal, self.out.colours)
     }
 
     /// Writes to standard output.
-    pub fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
+    pub fn write(self, bytes: &[u8]) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         match out.write_all(bytes).and_then(|()| out.flush()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(Failure::new(Exit::Unavailable, "standard output can not be written")
-                    .cause(error.to_string()))
-            }
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(
+                Exit::Unavailable,
+                "standard output can not be written",
+            )
+            .cause(error.to_string())),
             _ => Ok(()),
         }
     }
 
     /// Writes a text to standard output, with a newline at its end.
-    pub fn print(&self, text: &str) -> Result<(), Failure> {
+    pub fn print(self, text: &str) -> Result<(), Failure> {
         let newline = if text.ends_with('\n') { "" } else { "\n" };
         self.write(format!("{text}{newline}").as_bytes())
     }
 
     /// Writes a value as JSON to standard output.
-    pub fn print_json(&self, value: &impl Serialize) -> Result<(), Failure> {
+    pub fn print_json(self, value: &impl Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(value).map_err(|error| {
             Failure::new(Exit::Internal, "the result can not be written as JSON")
                 .cause(error.to_string())
@@ -189,19 +203,21 @@ impl Screen {
 
     /// Writes a text to standard error, with a newline at its end. Nobody can be told
     /// when that fails.
-    pub fn note(&self, text: &str) {
+    pub fn note(self, text: &str) {
         let newline = if text.ends_with('\n') { "" } else { "\n" };
-        let _ = io::stderr().lock().write_all(format!("{text}{newline}").as_bytes());
+        let _ = io::stderr()
+            .lock()
+            .write_all(format!("{text}{newline}").as_bytes());
     }
 
     /// Writes a text to standard error as it is.
-    pub fn note_raw(&self, text: &str) {
+    pub fn note_raw(self, text: &str) {
         let _ = io::stderr().lock().write_all(text.as_bytes());
     }
 
     /// Tells of a failure where it is expected: as JSON on standard output, or as text on
     /// standard error.
-    pub fn fail(&self, failure: &Failure) -> Exit {
+    pub fn fail(self, failure: &Failure) -> Exit {
         if self.json {
             if let Err(unwritten) = self.print_json(&failure.json()) {
                 self.note(&unwritten.render(self.err.terminal, self.err.colours));

@@ -8,13 +8,16 @@ use super::Screen;
 const USUAL_WIDTH: u16 = 100;
 
 /// A table with a line of headings, for standard output.
-pub fn table(screen: &Screen, headings: &[&str], rows: &[Vec<String>]) -> String {
+pub fn table(screen: Screen, headings: &[&str], rows: &[Vec<String>]) -> String {
     let rows: Vec<Vec<String>> = rows
         .iter()
         .map(|row| row.iter().map(|cell| screen.guest_out(cell)).collect())
         .collect();
     if !screen.out_is_terminal() {
-        let headings = headings.iter().map(|heading| (*heading).to_owned()).collect();
+        let headings = headings
+            .iter()
+            .map(|heading| (*heading).to_owned())
+            .collect();
         let mut lines = vec![headings];
         lines.extend(rows);
         return columns(&lines);
