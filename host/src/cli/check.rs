@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::facts::MissingFolder;
-use super::list::{lines_of, open};
+use super::list::{lines_of, open, what_of};
 use super::render::{Failure, Line, Screen, Tone};
 use super::{Exit, Global, facts, start, version};
 
@@ -173,10 +173,12 @@ async fn modules(config: Config, screen: Screen, checked: &mut Checked) -> Resul
     let snapshot = host.snapshot();
     checked.tools = snapshot.tools().len();
     let findings = &mut checked.findings;
-    findings.extend(snapshot.broken().iter().map(|broken| {
-        let what = format!("`{}` can not be called", broken.name);
-        Finding::new(Severity::Error, what, lines_of(broken))
-    }));
+    findings.extend(
+        snapshot
+            .broken()
+            .iter()
+            .map(|broken| Finding::new(Severity::Error, what_of(broken), lines_of(broken))),
+    );
     findings.extend(
         MissingFolder::all(&snapshot)
             .iter()

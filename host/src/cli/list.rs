@@ -152,8 +152,20 @@ fn broken_row(broken: &Broken, folder: &std::path::Path) -> Vec<String> {
 
 /// A broken entry with its reason and remedy.
 pub fn block_of(broken: &Broken, screen: Screen) -> String {
-    let what = format!("`{}` can not be called", broken.name);
-    screen.block("error", Tone::Error, &what, &lines_of(broken))
+    screen.block("error", Tone::Error, &what_of(broken), &lines_of(broken))
+}
+
+/// What is wrong with a broken entry, in one line.
+pub fn what_of(broken: &Broken) -> String {
+    // What is no entry has a name in brackets.
+    match broken
+        .name
+        .strip_prefix('(')
+        .and_then(|name| name.strip_suffix(')'))
+    {
+        Some(name) => format!("the {name} can not be used"),
+        None => format!("`{}` can not be called", broken.name),
+    }
 }
 
 /// Reason, place and remedy of a broken entry.

@@ -140,25 +140,24 @@ impl Listener {
             return;
         }
         let bar = shown.bar.get_or_insert_with(ProgressBar::no_length);
-        let message = progress
-            .message
-            .map(|text| self.screen.guest_err(text).replace('\n', " "));
-        let template = match progress.total {
-            Some(total) if total > 0.0 => {
-                bar.set_length(STEPS.into());
-                bar.set_position(whole(progress.done / total * f64::from(STEPS)).min(STEPS.into()));
-                "{bar:30} {percent:>3} % {msg}"
-            }
-            _ => {
-                bar.set_position(whole(progress.done));
-                "{spinner} {pos} {msg}"
-            }
+        let total = progress.total.filter(|total| *total > 0.0);
+        let template = match total {
+            Some(_) => "{bar:30} {percent:>3} % {msg}",
+            None => "{spinner} {pos} {msg}",
         };
+        // Before the first number: a bar draws itself when it is told one.
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        if let Some(message) = message {
-            bar.set_message(message);
+        if let Some(message) = progress.message {
+            bar.set_message(self.screen.guest_err(message).replace('\n', " "));
+        }
+        match total {
+            Some(total) => {
+                bar.set_length(STEPS.into());
+                bar.set_position(whole(progress.done / total * f64::from(STEPS)).min(STEPS.into()));
+            }
+            None => bar.set_position(whole(progress.done)),
         }
     }
 }

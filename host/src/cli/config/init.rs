@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use prx_host::config::{CONFIG_VARIABLE, Environment, standard_file, template};
+use prx_host::config::{CONFIG_VARIABLE, Config, Environment, standard_file, template};
 use serde_json::json;
 
 use crate::cli::render::{Failure, Screen};
@@ -22,12 +22,31 @@ pub(super) fn run(
     let environment = start::environment()?;
     let file = chosen(path, global, &environment)?;
     write(&file, force)?;
+    let folder = module_folder(&file, &environment);
     if screen.json() {
-        screen.print_json(&json!({ "file": file.display().to_string() }))?;
-    } else {
-        screen.print(&format!("wrote `{}`", file.display()))?;
+        let folder = folder.map(|folder| folder.display().to_string());
+        screen.print_json(&json!({ "file": file.display().to_string(), "module_path": folder }))?;
+        return Ok(Exit::Ok);
+    }
+    screen.print(&format!("wrote `{}`", file.display()))?;
+    if let Some(folder) = folder {
+        screen.print(&format!("skills go into `{}`", folder.display()))?;
     }
     Ok(Exit::Ok)
+}
+
+/// Makes the folder of modules that the file names, so that a first `check` finds nothing
+/// missing. The configuration is written either way.
+fn module_folder(file: &Path, environment: &Environment) -> Option<PathBuf> {
+    let config = Config::load_file(file, environment).ok()?.config;
+    let folder = config.runtime.wasm.module_path.value;
+    match std::fs::create_dir_all(&folder) {
+        Ok(()) => Some(folder),
+        Err(error) => {
+            tracing::warn!(%error, folder = %folder.display(), "the module folder can not be made");
+            None
+        }
+    }
 }
 
 fn chosen(

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::granted::{self, Asked};
 use super::text;
-use crate::cli::list::{lines_of, open, open_failure, open_with};
+use crate::cli::list::{lines_of, open, open_failure, open_with, what_of};
 use crate::cli::render::{Failure, Screen};
 use crate::cli::{Exit, facts};
 
@@ -104,8 +104,7 @@ async fn not_found(
             ..
         }) if module.is_file() => inspect_file(config, module, screen).await,
         Some(broken) => {
-            let what = format!("`{name}` can not be called");
-            let failure = Failure::new(Exit::Unavailable, what);
+            let failure = Failure::new(Exit::Unavailable, what_of(broken));
             Err(lines_of(broken)
                 .into_iter()
                 .fold(failure, |all, (label, line)| all.line(label, line)))

@@ -42,12 +42,13 @@ fn show(events: &mpsc::Receiver<LoadEvent>) {
             Ok(LoadEvent::Loaded { .. }) => done += 1,
             Ok(LoadEvent::Finished) | Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) if total > 0 => {
-                bar.get_or_insert_with(spinner).tick();
+                bar.get_or_insert_with(spinner);
             }
             Ok(_) | Err(RecvTimeoutError::Timeout) => {}
         }
         if let Some(bar) = &bar {
             bar.set_message(format!("compiling modules, {done} of {total} done"));
+            bar.tick();
         }
     }
     if let Some(bar) = bar {
