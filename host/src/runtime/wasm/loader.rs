@@ -59,8 +59,16 @@ impl Loader {
 
     /// Loads a module: from the cache where it is known, else by compiling it.
     pub fn load(&self, source: &ModuleSource) -> Result<Arc<Module>, ModuleFault> {
-        let bytes = source.read()?;
-        let digest: [u8; 32] = Sha256::digest(&bytes).into();
+        self.load_bytes(source, &source.read()?)
+    }
+
+    /// Loads a module whose file was read already.
+    pub(super) fn load_bytes(
+        &self,
+        source: &ModuleSource,
+        bytes: &[u8],
+    ) -> Result<Arc<Module>, ModuleFault> {
+        let digest: [u8; 32] = Sha256::digest(bytes).into();
         if let Some(descriptor) = self.known(digest) {
             let size = bytes.len() as u64;
             return Ok(Arc::new(Module::new(
@@ -71,7 +79,7 @@ impl Loader {
                 None,
             )));
         }
-        self.compile(source, digest, &bytes)
+        self.compile(source, digest, bytes)
     }
 
     /// Whether a module of these bytes can be had without compiling.
@@ -237,7 +245,8 @@ fn check_imports(shape: &Shape) -> Result<(), ModuleFault> {
     }
 }
 
-fn missing_import(import: &ExternName) -> Option<String> {
+/// What is wrong with an import, if something is.
+pub(super) fn missing_import(import: &ExternName) -> Option<String> {
     let Some((_, offered)) = OFFERED.iter().find(|(name, _)| *name == import.name) else {
         return Some(format!("`{import}`"));
     };

@@ -12,6 +12,7 @@ pub mod compile_cache;
 pub mod engine;
 pub mod fault;
 pub mod imports;
+pub mod inspect;
 pub mod limits;
 pub mod loader;
 pub mod module;
