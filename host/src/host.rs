@@ -94,18 +94,11 @@ impl HostBuilder {
 
     #[cfg(feature = "wasm-runtime")]
     async fn open_in(self, environment: Environment) -> Result<Host, OpenError> {
-        use crate::config::WasmEngine;
         use crate::registry::Assembler;
-        use crate::runtime::wasm::{compile_cache::CompileCache, engine::Engine, state::StateStore};
+        use crate::runtime::wasm::state::StateStore;
 
         let wasm = &self.config.runtime.wasm;
-        if wasm.engine.value == WasmEngine::Wasmer {
-            return Err(OpenError::UnknownEngine { key: wasm.engine.origin() });
-        }
-        let engine = Engine::new(self.allocation)
-            .map_err(|error| OpenError::Engine(format!("{error:#}")))?;
-        let cache = CompileCache::open(&wasm.cache_path.value, wasm.cache_max_bytes.value);
-        let loader = Arc::new(Loader::new(engine, cache, wasm.max_memory_bytes.value));
+        let loader = Arc::new(loader(&self.config, self.allocation)?);
         let assembler = Assembler {
             loader: Arc::clone(&loader),
             state: StateStore::new(wasm.state_path.value.clone()),
@@ -121,6 +114,46 @@ impl HostBuilder {
         let snapshot = crate::registry::without_modules(&self.config, &self.scope, 1);
         Ok(Host::with(self.config, snapshot, Arc::new(Loader)))
     }
+}
+
+/// What loads modules under this configuration.
+#[cfg(feature = "wasm-runtime")]
+fn loader(
+    config: &Config,
+    allocation: crate::runtime::wasm::engine::Allocation,
+) -> Result<Loader, OpenError> {
+    use crate::config::WasmEngine;
+    use crate::runtime::wasm::{compile_cache::CompileCache, engine::Engine};
+
+    let wasm = &config.runtime.wasm;
+    if wasm.engine.value == WasmEngine::Wasmer {
+        return Err(OpenError::UnknownEngine { key: wasm.engine.origin() });
+    }
+    let engine =
+        Engine::new(allocation).map_err(|error| OpenError::Engine(format!("{error:#}")))?;
+    let cache = CompileCache::open(&wasm.cache_path.value, wasm.cache_max_bytes.value);
+    Ok(Loader::new(engine, cache, wasm.max_memory_bytes.value))
+}
+
+/// Looks at one file as a host with this configuration would: compiles it where it is not
+/// known, and asks it for its tools. A file that can not be used is no error; see
+/// [`Inspection::fault`](crate::Inspection::fault).
+#[cfg(feature = "wasm-runtime")]
+pub async fn inspect_file(
+    config: &Config,
+    file: impl Into<std::path::PathBuf>,
+) -> Result<crate::Inspection, OpenError> {
+    let (loader, file) = (loader(config, Default::default())?, file.into());
+    let inspected = tokio::task::spawn_blocking(move || loader.inspect(file)).await;
+    inspected.map_err(|panic| OpenError::Engine(panic.to_string()))
+}
+
+/// The version of the WebAssembly engine; `None` in a build without one.
+pub fn engine_version() -> Option<&'static str> {
+    #[cfg(feature = "wasm-runtime")]
+    return Some(wasmtime_environ::VERSION);
+    #[cfg(not(feature = "wasm-runtime"))]
+    None
 }
 
 impl Host {
@@ -174,5 +207,11 @@ impl Host {
     #[cfg(feature = "wasm-runtime")]
     pub fn cache_problem(&self) -> Option<&str> {
         self.shared.loader.cache().problem()
+    }
+
+    /// What this host found and kept in its cache of compiled modules.
+    #[cfg(feature = "wasm-runtime")]
+    pub fn cache_statistics(&self) -> crate::CacheStatistics {
+        self.shared.loader.cache().statistics()
     }
 }

@@ -4,6 +4,8 @@
 mod built;
 pub mod fixtures;
 mod parts;
+mod program;
 
 pub use built::{guest, guests, plugin, plugins, workspace};
 pub use parts::Parts;
+pub use program::program;

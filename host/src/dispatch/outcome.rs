@@ -2,7 +2,7 @@
 //! are made.
 
 use crate::model::{
-    Capability, Content, Denial, Grants, LimitKind, Outcome, Request, ResourceBody, ToolError,
+    Content, Denial, Grants, LimitKind, Outcome, Request, ResourceBody, ToolError,
     ToolErrorKind, ToolOutput, Trap,
 };
 use crate::registry::Tool;
@@ -140,7 +140,7 @@ fn of_tool_error(tool: &Tool, mut error: ToolError, remains: &Remains) -> Outcom
     // A skill that met a refusal may call it anything; that it was refused is a fact.
     if error.kind == ToolErrorKind::Denied || refused.is_some() {
         let capability = refused.cloned().or_else(|| unmet.first().map(|r| r.capability.clone()));
-        let help = capability.as_ref().map(|capability| grant_help(entry.name(), capability));
+        let help = capability.as_ref().map(|capability| entry.how_to_grant(capability));
         return Outcome::Denied(Denial { capability, message: error.message, help });
     }
     if error.hint.is_none() {
@@ -157,7 +157,7 @@ fn of_trap(tool: &Tool, mut trap: Trap, remains: &Remains) -> Outcome {
         return Outcome::Denied(Denial {
             capability: Some(capability.clone()),
             message: trap.message,
-            help: Some(grant_help(tool.entry().name(), capability)),
+            help: Some(tool.entry().how_to_grant(capability)),
         });
     }
     Outcome::Trapped(trap)
@@ -169,7 +169,7 @@ fn hint(tool: &Tool, unmet: &[&Request], message: &str) -> Option<String> {
         let capability = &request.capability;
         return Some(format!(
             "the tool asks to {capability}, which is not granted; {}",
-            grant_help(tool.entry().name(), capability)
+            tool.entry().how_to_grant(capability)
         ));
     }
     // What wasi-libc says of a path outside of every granted folder.
@@ -186,19 +186,4 @@ fn folders_hint(grants: &Grants) -> String {
     let folders: Vec<String> =
         grants.folders.iter().map(|grant| format!("`{}`", grant.guest)).collect();
     format!("the tool sees only {}", folders.join(", "))
-}
-
-/// The line of configuration that would grant a thing.
-fn grant_help(entry: &str, capability: &Capability) -> String {
-    let line = match capability {
-        Capability::ReadFolder(path) => format!(r#"filesystem_read = ["<folder>::{path}"]"#),
-        Capability::WriteFolder(path) => format!(r#"filesystem_write = ["<folder>::{path}"]"#),
-        Capability::Variable(name) => {
-            format!(r#"env_vars = ["{name}"] (and list it in `runtime.env_whitelist`)"#)
-        }
-        Capability::Network(host) if host == "*" => "network = true".into(),
-        Capability::Network(host) => format!(r#"network = true, allowed_hosts = ["{host}"]"#),
-        Capability::State => "max_state_kb = 64".into(),
-    };
-    format!("to grant it, write {line} under `[tools.custom.{entry}.capabilities]`")
 }

@@ -1,11 +1,6 @@
 //! The skill `counter`: four tools over the state that the host keeps for a skill between
 //! calls. It needs room for that state (`max_state_kb`) and nothing else.
 
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "optional arguments own their values"
-)]
-
 pub mod counters;
 
 use prx_skill::prelude::*;

@@ -2,11 +2,6 @@
 //! asks for `/notes`; another place can be set with `folder` in the tool's configuration,
 //! another file extension with `extension`.
 
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "optional arguments own their values"
-)]
-
 pub mod error;
 pub mod folder;
 pub mod lookup;

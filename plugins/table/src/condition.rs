@@ -186,6 +186,10 @@ mod tests {
 
     use super::*;
 
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "literals read better by value"
+    )]
     fn holds(cell: Value, op: &str, value: Value) -> bool {
         let condition: Condition =
             serde_json::from_value(json!({"column": "c", "op": op, "value": value})).unwrap();

@@ -2,11 +2,6 @@
 //! with a structure that has a schema, `convert` with text. Arguments are structs of their
 //! own here, which suits tools with many of them.
 
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "optional arguments own their values"
-)]
-
 pub mod aggregate;
 pub mod cell;
 pub mod condition;

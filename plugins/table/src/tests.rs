@@ -8,6 +8,10 @@ use super::*;
 
 const SALES: &str = "city,price\nBonn,3\nUlm,5\nBonn,4.5\n";
 
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "literals read better by value"
+)]
 fn call(tool: &str, arguments: Value) -> Result<(String, Option<Value>), ToolError> {
     let output = testing::call(&SKILL, tool, arguments.clone())?;
     let Content::Text(text) = &output.contents[0] else {

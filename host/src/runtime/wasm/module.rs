@@ -34,6 +34,15 @@ pub struct Descriptor {
     pub code_bytes: u64,
 }
 
+/// Bytes in hexadecimal.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
 /// A module that serves.
 pub struct Module {
     path: PathBuf,
@@ -69,11 +78,7 @@ impl Module {
 
     /// SHA-256 of the file, in hexadecimal.
     pub fn digest_hex(&self) -> String {
-        use std::fmt::Write as _;
-        self.digest.iter().fold(String::with_capacity(64), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hex(&self.digest)
     }
 
     /// Bytes of the file.
