@@ -2,3 +2,7 @@
 
 mod fixtures;
 mod guests;
+mod wasm_contract;
+mod wasm_memory;
+mod wasm_output;
+mod wasm_time;
