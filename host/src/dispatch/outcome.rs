@@ -116,6 +116,10 @@ fn output_bytes(output: &ToolOutput) -> u64 {
     (contents + structured) as u64
 }
 
+fn error_bytes(error: &ToolError) -> u64 {
+    (error.message.len() + error.data.as_ref().map_or(0, json_bytes)) as u64
+}
+
 /// Bytes of a value as JSON text, counted without writing it.
 fn json_bytes(value: &serde_json::Value) -> usize {
     struct Count(usize);
@@ -135,6 +139,10 @@ fn json_bytes(value: &serde_json::Value) -> usize {
 
 fn of_tool_error(tool: &Tool, mut error: ToolError, remains: &Remains) -> Outcome {
     let entry = tool.entry();
+    let limit = entry.limits().max_output.value;
+    if error_bytes(&error) > limit {
+        return Outcome::LimitReached { kind: LimitKind::OutputBytes, limit };
+    }
     let unmet = entry.grants().unmet(&tool.spec().requests);
     let refused = remains.denials.first();
     // A skill that met a refusal may call it anything; that it was refused is a fact.
