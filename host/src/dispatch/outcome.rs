@@ -171,6 +171,11 @@ fn of_trap(tool: &Tool, mut trap: Trap, remains: &Remains) -> Outcome {
     Outcome::Trapped(trap)
 }
 
+/// What libraries of guests say of a path outside of every granted folder: some name the
+/// reason, others call it missing, as they do with a path inside.
+const NO_SUCH_PATH: [&str; 3] =
+    ["pre-opened file descriptor", "No such file or directory", "os error 44"];
+
 /// What the host can add to an error about a path: which folders there are.
 fn hint(tool: &Tool, unmet: &[&Request], message: &str) -> Option<String> {
     if let Some(request) = unmet.first() {
@@ -180,8 +185,7 @@ fn hint(tool: &Tool, unmet: &[&Request], message: &str) -> Option<String> {
             grant_help(tool.entry().name(), capability)
         ));
     }
-    // What wasi-libc says of a path outside of every granted folder.
-    if message.contains("pre-opened file descriptor") {
+    if NO_SUCH_PATH.iter().any(|words| message.contains(words)) {
         return Some(folders_hint(tool.entry().grants()));
     }
     None
