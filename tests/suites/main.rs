@@ -3,6 +3,10 @@
 mod fixtures;
 mod guests;
 mod wasm_contract;
+mod wasm_describe;
+mod wasm_environment;
+mod wasm_files;
 mod wasm_memory;
+mod wasm_network;
 mod wasm_output;
 mod wasm_time;

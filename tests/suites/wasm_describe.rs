@@ -13,11 +13,17 @@ const LIES: [(&str, &str); 19] = [
     ("lies_duplicate_names", "two tools are called `twin`"),
     ("lies_exponential_schema", "repeats itself through `$ref`"),
     ("lies_file_ref", "file:///etc/passwd"),
-    ("lies_invalid_output_schema", "output-schema is no valid JSON Schema"),
+    (
+        "lies_invalid_output_schema",
+        "output-schema is no valid JSON Schema",
+    ),
     ("lies_invalid_schema", "input-schema"),
     ("lies_long_description", "description has"),
     ("lies_many_tools", "10000 tools, at most 256"),
-    ("lies_name_digit", "`1st`: its name must begin with a letter"),
+    (
+        "lies_name_digit",
+        "`1st`: its name must begin with a letter",
+    ),
     ("lies_name_dots", "`a.b.c`: its name"),
     ("lies_name_empty", "``: its name"),
     ("lies_name_long", "nnn…`: its name"),
@@ -53,7 +59,10 @@ async fn a_pattern_that_never_ends_ends_or_is_refused() -> Result<()> {
     let host = stage.open().await?;
     let snapshot = host.snapshot();
     let tools: Vec<&str> = snapshot.tools().map(|tool| tool.name()).collect();
-    let serving: Vec<&&str> = tools.iter().filter(|name| name.starts_with(module)).collect();
+    let serving: Vec<&&str> = tools
+        .iter()
+        .filter(|name| name.starts_with(module))
+        .collect();
     if serving.is_empty() {
         let reason = broken(&host, module)?;
         ensure!(reason.contains("input-schema"), "{reason}");
@@ -61,7 +70,10 @@ async fn a_pattern_that_never_ends_ends_or_is_refused() -> Result<()> {
     for tool in serving {
         let hostile = json!({ "value": format!("{}!", "a".repeat(5000)) });
         let outcome = call(&host, tool, hostile).await;
-        ensure!(outcome.kind() == OutcomeKind::InvalidArguments, "{outcome:?}");
+        ensure!(
+            outcome.kind() == OutcomeKind::InvalidArguments,
+            "{outcome:?}"
+        );
     }
     assert_healthy(&host).await
 }
@@ -76,10 +88,16 @@ async fn claims_and_requests_are_passed_on_and_grant_nothing() -> Result<()> {
     assert_eq!(harmless.title.as_deref(), Some("Harmless tool"));
     assert_eq!(harmless.hints.read_only, Some(true));
     assert_eq!(harmless.hints.open_world, Some(false));
-    assert_eq!(spec("hints_silent").hints, prx_host::model::Hints::default());
+    assert_eq!(
+        spec("hints_silent").hints,
+        prx_host::model::Hints::default()
+    );
     let asking = spec("hints_asking");
     assert_eq!(asking.requests.len(), 6);
-    assert_eq!(asking.requests[0].capability, Capability::ReadFolder("/docs".into()));
+    assert_eq!(
+        asking.requests[0].capability,
+        Capability::ReadFolder("/docs".into())
+    );
     let tool = snapshot.tool("hints_asking").expect("it is described");
     let grants = tool.entry().grants();
     assert!(grants.folders.is_empty() && grants.variables.is_empty());
