@@ -3,6 +3,7 @@
 mod fixtures;
 mod guests;
 mod wasm_arguments;
+mod wasm_cache;
 mod wasm_contract;
 mod wasm_describe;
 mod wasm_environment;
