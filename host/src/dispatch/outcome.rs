@@ -116,6 +116,10 @@ fn output_bytes(output: &ToolOutput) -> u64 {
     (contents + structured) as u64
 }
 
+fn error_bytes(error: &ToolError) -> u64 {
+    (error.message.len() + error.data.as_ref().map_or(0, json_bytes)) as u64
+}
+
 /// Bytes of a value as JSON text, counted without writing it.
 fn json_bytes(value: &serde_json::Value) -> usize {
     struct Count(usize);
@@ -135,6 +139,10 @@ fn json_bytes(value: &serde_json::Value) -> usize {
 
 fn of_tool_error(tool: &Tool, mut error: ToolError, remains: &Remains) -> Outcome {
     let entry = tool.entry();
+    let limit = entry.limits().max_output.value;
+    if error_bytes(&error) > limit {
+        return Outcome::LimitReached { kind: LimitKind::OutputBytes, limit };
+    }
     let unmet = entry.grants().unmet(&tool.spec().requests);
     let refused = remains.denials.first();
     // A skill that met a refusal may call it anything; that it was refused is a fact.
@@ -163,6 +171,11 @@ fn of_trap(tool: &Tool, mut trap: Trap, remains: &Remains) -> Outcome {
     Outcome::Trapped(trap)
 }
 
+/// What libraries of guests say of a path outside of every granted folder: some name the
+/// reason, others call it missing, as they do with a path inside.
+const NO_SUCH_PATH: [&str; 3] =
+    ["pre-opened file descriptor", "No such file or directory", "os error 44"];
+
 /// What the host can add to an error about a path: which folders there are.
 fn hint(tool: &Tool, unmet: &[&Request], message: &str) -> Option<String> {
     if let Some(request) = unmet.first() {
@@ -172,8 +185,7 @@ fn hint(tool: &Tool, unmet: &[&Request], message: &str) -> Option<String> {
             tool.entry().how_to_grant(capability)
         ));
     }
-    // What wasi-libc says of a path outside of every granted folder.
-    if message.contains("pre-opened file descriptor") {
+    if NO_SUCH_PATH.iter().any(|words| message.contains(words)) {
         return Some(folders_hint(tool.entry().grants()));
     }
     None
