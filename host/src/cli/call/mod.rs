@@ -12,6 +12,7 @@ use std::time::Duration;
 use prx_host::Host;
 use prx_host::config::Config;
 use prx_host::model::{CallOptions, CallReport, Outcome};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::list::{open, open_with};
@@ -88,9 +89,13 @@ async fn call(
 ) -> Result<CallReport, Failure> {
     let tool = arguments.tool.as_str();
     let builder = Host::builder(config.clone()).only(tool);
+    // One listener for the whole command: none is lost between loading and calling.
+    let mut interrupts = signal(SignalKind::interrupt()).map_err(|error| {
+        Failure::new(Exit::Internal, "Ctrl-C can not be listened for").cause(error.to_string())
+    })?;
     let host = tokio::select! {
         opened = open_with(builder, screen) => opened?,
-        _ = tokio::signal::ctrl_c() => return Err(outcome::cancelled(tool)),
+        _ = interrupts.recv() => return Err(outcome::cancelled(tool)),
     };
     let snapshot = host.snapshot();
     let text = match snapshot.tool(tool) {
@@ -104,7 +109,7 @@ async fn call(
         cancel: Some(cancel.clone()),
         events: Some(listener.sink()),
     };
-    let report = watched(&host, tool, &text, options, &cancel).await?;
+    let report = watched(&host, tool, &text, options, &cancel, &mut interrupts).await?;
     listener.finish();
     if matches!(report.outcome, Outcome::UnknownTool { .. }) {
         // Only a host of all tools knows which one was meant.
@@ -121,13 +126,14 @@ async fn watched(
     text: &str,
     options: CallOptions,
     cancel: &CancellationToken,
+    interrupts: &mut Signal,
 ) -> Result<CallReport, Failure> {
     let call = host.call(tool, text, options);
     tokio::pin!(call);
     loop {
         tokio::select! {
             report = &mut call => return Ok(report),
-            _ = tokio::signal::ctrl_c() => {
+            _ = interrupts.recv() => {
                 if cancel.is_cancelled() {
                     return Err(outcome::cancelled(tool));
                 }
