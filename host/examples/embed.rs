@@ -3,9 +3,9 @@
 //!
 //!     cargo run --example embed -- demo/skills textstats '{"text": "Hello, world"}'
 
+use prx_host::Host;
 use prx_host::config::{Config, Environment};
 use prx_host::model::{CallOptions, Outcome};
-use prx_host::Host;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -8,6 +8,8 @@ use crate::config::{Config, Environment};
 use crate::dispatch::{self, Loader};
 use crate::model::{CallOptions, CallReport};
 use crate::registry::{LoadListener, Scope, Snapshot};
+#[cfg(feature = "wasm-runtime")]
+use crate::runtime::wasm::engine::Allocation;
 
 /// Runs tools. Cheap to clone; all clones are the same host.
 ///
@@ -51,7 +53,7 @@ pub struct HostBuilder {
     scope: Scope,
     listener: Option<LoadListener>,
     #[cfg(feature = "wasm-runtime")]
-    allocation: crate::runtime::wasm::engine::Allocation,
+    allocation: Allocation,
 }
 
 impl HostBuilder {
@@ -76,7 +78,7 @@ impl HostBuilder {
     /// How instances get their memory; for comparisons.
     #[cfg(feature = "wasm-runtime")]
     #[doc(hidden)]
-    pub fn allocation(mut self, allocation: crate::runtime::wasm::engine::Allocation) -> Self {
+    pub fn allocation(mut self, allocation: Allocation) -> Self {
         self.allocation = allocation;
         self
     }
@@ -118,16 +120,15 @@ impl HostBuilder {
 
 /// What loads modules under this configuration.
 #[cfg(feature = "wasm-runtime")]
-fn loader(
-    config: &Config,
-    allocation: crate::runtime::wasm::engine::Allocation,
-) -> Result<Loader, OpenError> {
+fn loader(config: &Config, allocation: Allocation) -> Result<Loader, OpenError> {
     use crate::config::WasmEngine;
     use crate::runtime::wasm::{compile_cache::CompileCache, engine::Engine};
 
     let wasm = &config.runtime.wasm;
     if wasm.engine.value == WasmEngine::Wasmer {
-        return Err(OpenError::UnknownEngine { key: wasm.engine.origin() });
+        return Err(OpenError::UnknownEngine {
+            key: wasm.engine.origin(),
+        });
     }
     let engine =
         Engine::new(allocation).map_err(|error| OpenError::Engine(format!("{error:#}")))?;
@@ -137,13 +138,13 @@ fn loader(
 
 /// Looks at one file as a host with this configuration would: compiles it where it is not
 /// known, and asks it for its tools. A file that can not be used is no error; see
-/// [`Inspection::fault`](crate::Inspection::fault).
+/// [`Inspection::fault`](crate::module::Inspection::fault).
 #[cfg(feature = "wasm-runtime")]
 pub async fn inspect_file(
     config: &Config,
     file: impl Into<std::path::PathBuf>,
-) -> Result<crate::Inspection, OpenError> {
-    let (loader, file) = (loader(config, Default::default())?, file.into());
+) -> Result<crate::module::Inspection, OpenError> {
+    let (loader, file) = (loader(config, Allocation::default())?, file.into());
     let inspected = tokio::task::spawn_blocking(move || loader.inspect(file)).await;
     inspected.map_err(|panic| OpenError::Engine(panic.to_string()))
 }
@@ -162,7 +163,13 @@ impl Host {
             tracing::warn!(tool = broken.name, "{}", broken.reason);
         }
         let snapshot = ArcSwap::from_pointee(snapshot);
-        Self { shared: Arc::new(Shared { config, snapshot, loader }) }
+        Self {
+            shared: Arc::new(Shared {
+                config,
+                snapshot,
+                loader,
+            }),
+        }
     }
 
     /// Prepares to open a host with this configuration.
@@ -173,7 +180,7 @@ impl Host {
             scope: Scope::All,
             listener: None,
             #[cfg(feature = "wasm-runtime")]
-            allocation: crate::runtime::wasm::engine::Allocation::default(),
+            allocation: Allocation::default(),
         }
     }
 
@@ -203,9 +210,15 @@ impl Host {
         dispatch::call(&snapshot, &self.shared.loader, name, arguments, options).await
     }
 
-    /// The compile cache of this host: why it is off, if it is.
+    /// Why this host keeps no compiled modules, if it does not.
     #[cfg(feature = "wasm-runtime")]
     pub fn cache_problem(&self) -> Option<&str> {
         self.shared.loader.cache().problem()
+    }
+
+    /// What this host found and kept in its cache of compiled modules.
+    #[cfg(feature = "wasm-runtime")]
+    pub fn cache_statistics(&self) -> crate::module::CacheStatistics {
+        self.shared.loader.cache().statistics()
     }
 }

@@ -84,11 +84,17 @@ impl Entry {
             Capability::Network(host) => format!(r#"network = true, allowed_hosts = ["{host}"]"#),
             Capability::State => "max_state_kb = 64".into(),
         };
-        format!("to grant it, write {line} under `[tools.custom.{}.capabilities]`", self.name)
+        format!(
+            "to grant it, write {line} under `[tools.custom.{}.capabilities]`",
+            self.name
+        )
     }
 
     /// A granted folder that does not exist at this moment.
     pub fn missing_folder(&self) -> Option<&FolderGrant> {
-        self.grants.folders.iter().find(|grant| !grant.host.is_dir())
+        self.grants
+            .folders
+            .iter()
+            .find(|grant| !grant.host.is_dir())
     }
 }

@@ -20,12 +20,12 @@ pub const CALLS: &[Call] = &[
     },
     Call {
         title: "A skill that may read one folder, `documents`, which it sees as `/docs`",
-        tool: "find",
-        arguments: r#"{"pattern":"sandbox"}"#,
+        tool: "find_text",
+        arguments: r#"{"query":"sandbox"}"#,
     },
     Call {
         title: "A skill that keeps a number between calls, and nothing else",
-        tool: "counter",
+        tool: "counter_increment",
         arguments: r#"{"name":"demo"}"#,
     },
 ];
@@ -61,12 +61,6 @@ type = "wasm"
 module = "notes.wasm"
 [tools.custom.notes.capabilities]
 filesystem_write = ["notes::/notes"]
-
-[tools.custom.table]
-type = "wasm"
-module = "table.wasm"
-[tools.custom.table.capabilities]
-filesystem_read = ["documents::/data"]
 
 [tools.custom.counter]
 type = "wasm"

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::guests::{self, Others};
@@ -71,10 +71,16 @@ fn heading(title: &str) {
     println!("\n== {title}");
 }
 
-/// Runs a command where the user stands, after showing it as he could type it.
+/// Runs a command where the user stands, after showing it as he could type it. A demo
+/// that shows nothing is no demo: silence is a failure.
 fn show(command: &mut Command) -> Result<()> {
     println!("$ {}", command::line_of(command));
-    command::run(command)
+    let printed = command::output(command)?;
+    if printed.trim().is_empty() {
+        bail!("`{}` printed nothing", command::line_of(command));
+    }
+    println!("{}", printed.trim_end());
+    Ok(())
 }
 
 /// A path as the user would type it: relative where it lies below the current folder.
@@ -145,7 +151,7 @@ fn build_program(workspace: &Workspace) -> Result<PathBuf> {
             return Ok(program);
         }
     }
-    anyhow::bail!("cargo built `prx-host` but named no program")
+    bail!("cargo built `prx-host` but named no program")
 }
 
 #[cfg(test)]
@@ -165,6 +171,20 @@ mod tests {
             Path::new("/elsewhere/prx-host")
         );
         assert_eq!(shown("/w", "/w"), Path::new("."));
+    }
+
+    #[test]
+    fn a_command_that_shows_nothing_is_a_failure() {
+        show(Command::new("rustc").arg("--version")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("empty.rs");
+        fs::write(&source, "").unwrap();
+        let mut silent = Command::new("rustc");
+        silent
+            .current_dir(folder.path())
+            .args(["--crate-type", "lib", "--emit", "metadata"]);
+        let error = show(silent.arg(source)).unwrap_err().to_string();
+        assert!(error.ends_with("printed nothing"), "{error}");
     }
 
     #[test]

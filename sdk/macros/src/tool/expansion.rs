@@ -17,6 +17,8 @@ pub fn tool(tool: &Tool) -> TokenStream {
     let describe = describe(tool);
     let call = call(tool);
     quote! {
+        // An agent's arguments arrive as values, whatever the function does with them.
+        #[allow(clippy::needless_pass_by_value)]
         #function
         #stand_in
 
