@@ -138,12 +138,12 @@ fn loader(config: &Config, allocation: Allocation) -> Result<Loader, OpenError> 
 
 /// Looks at one file as a host with this configuration would: compiles it where it is not
 /// known, and asks it for its tools. A file that can not be used is no error; see
-/// [`Inspection::fault`](crate::module::Inspection::fault).
+/// [`Inspection::fault`](crate::Inspection::fault).
 #[cfg(feature = "wasm-runtime")]
 pub async fn inspect_file(
     config: &Config,
     file: impl Into<std::path::PathBuf>,
-) -> Result<crate::module::Inspection, OpenError> {
+) -> Result<crate::Inspection, OpenError> {
     let (loader, file) = (loader(config, Allocation::default())?, file.into());
     let inspected = tokio::task::spawn_blocking(move || loader.inspect(file)).await;
     inspected.map_err(|panic| OpenError::Engine(panic.to_string()))
@@ -210,7 +210,7 @@ impl Host {
         dispatch::call(&snapshot, &self.shared.loader, name, arguments, options).await
     }
 
-    /// Why this host keeps no compiled modules, if it does not.
+    /// The compile cache of this host: why it is off, if it is.
     #[cfg(feature = "wasm-runtime")]
     pub fn cache_problem(&self) -> Option<&str> {
         self.shared.loader.cache().problem()
@@ -218,7 +218,7 @@ impl Host {
 
     /// What this host found and kept in its cache of compiled modules.
     #[cfg(feature = "wasm-runtime")]
-    pub fn cache_statistics(&self) -> crate::module::CacheStatistics {
+    pub fn cache_statistics(&self) -> crate::CacheStatistics {
         self.shared.loader.cache().statistics()
     }
 }

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use prx_host::config::Config;
 use prx_host::model::ToolSpec;
-use prx_host::module::{self, Inspection, WasmEncoding};
-use prx_host::{Broken, Host, Snapshot, Tool};
+use prx_host::{Broken, Host, Inspection, Snapshot, Tool, WasmEncoding};
 use serde_json::{Value, json};
 
 use super::granted::{self, Asked};
@@ -45,7 +44,7 @@ impl Shown<'_> {
 /// Looks at a file, whatever it is.
 pub async fn inspect_file(config: Config, file: &Path, screen: Screen) -> Result<Exit, Failure> {
     let current = std::env::current_dir().unwrap_or_default();
-    let inspection = module::inspect_file(&config, current.join(file))
+    let inspection = prx_host::inspect_file(&config, current.join(file))
         .await
         .map_err(open_failure)?;
     show(

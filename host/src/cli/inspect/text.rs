@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use prx_host::Entry;
 use prx_host::model::{Hints, ToolSpec, format_bytes};
-use prx_host::module::{Inspection, Shape};
+use prx_host::{Entry, Inspection, Shape};
 use serde_json::Value;
 
 use super::granted::Asked;
