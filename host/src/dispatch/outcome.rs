@@ -2,8 +2,8 @@
 //! are made.
 
 use crate::model::{
-    Content, Denial, Grants, LimitKind, Outcome, Request, ResourceBody, ToolError,
-    ToolErrorKind, ToolOutput, Trap,
+    Content, Denial, Grants, LimitKind, Outcome, Request, ResourceBody, ToolError, ToolErrorKind,
+    ToolOutput, Trap,
 };
 use crate::registry::Tool;
 use crate::runtime::wasm::breakdown::Breakdown;
@@ -12,10 +12,7 @@ use crate::runtime::wasm::session::Remains;
 use crate::runtime::wasm::{Answer, NotStarted};
 
 /// A call whose guest never ran.
-pub(super) fn of_not_started(
-    not_started: NotStarted,
-    timed_out: impl Fn() -> Outcome,
-) -> Outcome {
+pub(super) fn of_not_started(not_started: NotStarted, timed_out: impl Fn() -> Outcome) -> Outcome {
     match not_started {
         NotStarted::TimedOut => timed_out(),
         NotStarted::Cancelled => Outcome::Cancelled,
@@ -54,9 +51,10 @@ pub(super) fn of_answer(
             kind: LimitKind::TableElements,
             limit: MAX_TABLE_ELEMENTS as u64,
         },
-        Err(Breakdown::Instances) => {
-            Outcome::LimitReached { kind: LimitKind::Instances, limit: MAX_INSTANCES as u64 }
-        }
+        Err(Breakdown::Instances) => Outcome::LimitReached {
+            kind: LimitKind::Instances,
+            limit: MAX_INSTANCES as u64,
+        },
         Err(Breakdown::Output) => Outcome::LimitReached {
             kind: LimitKind::OutputBytes,
             limit: limits.max_output.value,
@@ -69,7 +67,10 @@ pub(super) fn of_answer(
 fn of_output(tool: &Tool, output: ToolOutput) -> Outcome {
     let limit = tool.entry().limits().max_output.value;
     if output_bytes(&output) > limit {
-        return Outcome::LimitReached { kind: LimitKind::OutputBytes, limit };
+        return Outcome::LimitReached {
+            kind: LimitKind::OutputBytes,
+            limit,
+        };
     }
     let broken = |what: String| {
         Outcome::ToolError(ToolError {
@@ -93,7 +94,10 @@ fn of_output(tool: &Tool, output: ToolOutput) -> Outcome {
                         path => format!("{path}: {}", fault.message),
                     })
                     .collect();
-                broken(format!("its answer does not fit its output schema: {}", faults.join("; ")))
+                broken(format!(
+                    "its answer does not fit its output schema: {}",
+                    faults.join("; ")
+                ))
             }
         },
     }
@@ -147,9 +151,17 @@ fn of_tool_error(tool: &Tool, mut error: ToolError, remains: &Remains) -> Outcom
     let refused = remains.denials.first();
     // A skill that met a refusal may call it anything; that it was refused is a fact.
     if error.kind == ToolErrorKind::Denied || refused.is_some() {
-        let capability = refused.cloned().or_else(|| unmet.first().map(|r| r.capability.clone()));
-        let help = capability.as_ref().map(|capability| entry.how_to_grant(capability));
-        return Outcome::Denied(Denial { capability, message: error.message, help });
+        let capability = refused
+            .cloned()
+            .or_else(|| unmet.first().map(|r| r.capability.clone()));
+        let help = capability
+            .as_ref()
+            .map(|capability| entry.how_to_grant(capability));
+        return Outcome::Denied(Denial {
+            capability,
+            message: error.message,
+            help,
+        });
     }
     if error.hint.is_none() {
         error.hint = hint(tool, &unmet, &error.message);
@@ -195,7 +207,10 @@ fn folders_hint(grants: &Grants) -> String {
     if grants.folders.is_empty() {
         return "no folder is granted to this tool".into();
     }
-    let folders: Vec<String> =
-        grants.folders.iter().map(|grant| format!("`{}`", grant.guest)).collect();
+    let folders: Vec<String> = grants
+        .folders
+        .iter()
+        .map(|grant| format!("`{}`", grant.guest))
+        .collect();
     format!("the tool sees only {}", folders.join(", "))
 }
