@@ -145,7 +145,10 @@ fn of_tool_error(tool: &Tool, mut error: ToolError, remains: &Remains) -> Outcom
     let entry = tool.entry();
     let limit = entry.limits().max_output.value;
     if error_bytes(&error) > limit {
-        return Outcome::LimitReached { kind: LimitKind::OutputBytes, limit };
+        return Outcome::LimitReached {
+            kind: LimitKind::OutputBytes,
+            limit,
+        };
     }
     let unmet = entry.grants().unmet(&tool.spec().requests);
     let refused = remains.denials.first();
@@ -185,8 +188,11 @@ fn of_trap(tool: &Tool, mut trap: Trap, remains: &Remains) -> Outcome {
 
 /// What libraries of guests say of a path outside of every granted folder: some name the
 /// reason, others call it missing, as they do with a path inside.
-const NO_SUCH_PATH: [&str; 3] =
-    ["pre-opened file descriptor", "No such file or directory", "os error 44"];
+const NO_SUCH_PATH: [&str; 3] = [
+    "pre-opened file descriptor",
+    "No such file or directory",
+    "os error 44",
+];
 
 /// What the host can add to an error about a path: which folders there are.
 fn hint(tool: &Tool, unmet: &[&Request], message: &str) -> Option<String> {

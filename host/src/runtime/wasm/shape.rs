@@ -81,7 +81,11 @@ impl Shape {
         }
         let shape = Self::parse(bytes).map_err(|error| parse_fault(bytes, &error))?;
         // A header alone is a valid module, and the beginning of every other one.
-        if bytes.len() == HEADER_BYTES { Err(ModuleFault::Truncated) } else { Ok(shape) }
+        if bytes.len() == HEADER_BYTES {
+            Err(ModuleFault::Truncated)
+        } else {
+            Ok(shape)
+        }
     }
 
     fn parse(bytes: &[u8]) -> wasmparser::Result<Self> {
