@@ -8,6 +8,8 @@ use crate::config::{Config, Environment};
 use crate::dispatch::{self, Loader};
 use crate::model::{CallOptions, CallReport};
 use crate::registry::{LoadListener, Scope, Snapshot};
+#[cfg(feature = "wasm-runtime")]
+use crate::runtime::wasm::engine::Allocation;
 
 /// Runs tools. Cheap to clone; all clones are the same host.
 ///
@@ -51,7 +53,7 @@ pub struct HostBuilder {
     scope: Scope,
     listener: Option<LoadListener>,
     #[cfg(feature = "wasm-runtime")]
-    allocation: crate::runtime::wasm::engine::Allocation,
+    allocation: Allocation,
 }
 
 impl HostBuilder {
@@ -76,7 +78,7 @@ impl HostBuilder {
     /// How instances get their memory; for comparisons.
     #[cfg(feature = "wasm-runtime")]
     #[doc(hidden)]
-    pub fn allocation(mut self, allocation: crate::runtime::wasm::engine::Allocation) -> Self {
+    pub fn allocation(mut self, allocation: Allocation) -> Self {
         self.allocation = allocation;
         self
     }
@@ -118,16 +120,15 @@ impl HostBuilder {
 
 /// What loads modules under this configuration.
 #[cfg(feature = "wasm-runtime")]
-fn loader(
-    config: &Config,
-    allocation: crate::runtime::wasm::engine::Allocation,
-) -> Result<Loader, OpenError> {
+fn loader(config: &Config, allocation: Allocation) -> Result<Loader, OpenError> {
     use crate::config::WasmEngine;
     use crate::runtime::wasm::{compile_cache::CompileCache, engine::Engine};
 
     let wasm = &config.runtime.wasm;
     if wasm.engine.value == WasmEngine::Wasmer {
-        return Err(OpenError::UnknownEngine { key: wasm.engine.origin() });
+        return Err(OpenError::UnknownEngine {
+            key: wasm.engine.origin(),
+        });
     }
     let engine =
         Engine::new(allocation).map_err(|error| OpenError::Engine(format!("{error:#}")))?;
@@ -143,7 +144,7 @@ pub async fn inspect_file(
     config: &Config,
     file: impl Into<std::path::PathBuf>,
 ) -> Result<crate::Inspection, OpenError> {
-    let (loader, file) = (loader(config, Default::default())?, file.into());
+    let (loader, file) = (loader(config, Allocation::default())?, file.into());
     let inspected = tokio::task::spawn_blocking(move || loader.inspect(file)).await;
     inspected.map_err(|panic| OpenError::Engine(panic.to_string()))
 }
@@ -162,7 +163,13 @@ impl Host {
             tracing::warn!(tool = broken.name, "{}", broken.reason);
         }
         let snapshot = ArcSwap::from_pointee(snapshot);
-        Self { shared: Arc::new(Shared { config, snapshot, loader }) }
+        Self {
+            shared: Arc::new(Shared {
+                config,
+                snapshot,
+                loader,
+            }),
+        }
     }
 
     /// Prepares to open a host with this configuration.
@@ -173,7 +180,7 @@ impl Host {
             scope: Scope::All,
             listener: None,
             #[cfg(feature = "wasm-runtime")]
-            allocation: crate::runtime::wasm::engine::Allocation::default(),
+            allocation: Allocation::default(),
         }
     }
 

@@ -1,11 +1,21 @@
-//! What the end-to-end suites stand on: where the built guests and skills are, and
-//! modules made by hand. The suites themselves are under `suites/`.
+//! What the end-to-end suites stand on: where the built guests and skills are, modules
+//! made by hand, hosts set up in folders of their own, and processes of one's own. The
+//! suites themselves are under `suites/`.
 
 mod built;
+pub mod calls;
 pub mod fixtures;
 mod parts;
+pub mod process;
 mod program;
+mod stage;
 
 pub use built::{guest, guests, plugin, plugins, workspace};
 pub use parts::Parts;
 pub use program::program;
+pub use stage::Stage;
+
+/// The README's Rust snippets, compiled: the first skill and the embedded host.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

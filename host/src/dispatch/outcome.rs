@@ -2,8 +2,8 @@
 //! are made.
 
 use crate::model::{
-    Content, Denial, Grants, LimitKind, Outcome, Request, ResourceBody, ToolError,
-    ToolErrorKind, ToolOutput, Trap,
+    Content, Denial, Grants, LimitKind, Outcome, Request, ResourceBody, ToolError, ToolErrorKind,
+    ToolOutput, Trap,
 };
 use crate::registry::Tool;
 use crate::runtime::wasm::breakdown::Breakdown;
@@ -12,10 +12,7 @@ use crate::runtime::wasm::session::Remains;
 use crate::runtime::wasm::{Answer, NotStarted};
 
 /// A call whose guest never ran.
-pub(super) fn of_not_started(
-    not_started: NotStarted,
-    timed_out: impl Fn() -> Outcome,
-) -> Outcome {
+pub(super) fn of_not_started(not_started: NotStarted, timed_out: impl Fn() -> Outcome) -> Outcome {
     match not_started {
         NotStarted::TimedOut => timed_out(),
         NotStarted::Cancelled => Outcome::Cancelled,
@@ -54,9 +51,10 @@ pub(super) fn of_answer(
             kind: LimitKind::TableElements,
             limit: MAX_TABLE_ELEMENTS as u64,
         },
-        Err(Breakdown::Instances) => {
-            Outcome::LimitReached { kind: LimitKind::Instances, limit: MAX_INSTANCES as u64 }
-        }
+        Err(Breakdown::Instances) => Outcome::LimitReached {
+            kind: LimitKind::Instances,
+            limit: MAX_INSTANCES as u64,
+        },
         Err(Breakdown::Output) => Outcome::LimitReached {
             kind: LimitKind::OutputBytes,
             limit: limits.max_output.value,
@@ -69,7 +67,10 @@ pub(super) fn of_answer(
 fn of_output(tool: &Tool, output: ToolOutput) -> Outcome {
     let limit = tool.entry().limits().max_output.value;
     if output_bytes(&output) > limit {
-        return Outcome::LimitReached { kind: LimitKind::OutputBytes, limit };
+        return Outcome::LimitReached {
+            kind: LimitKind::OutputBytes,
+            limit,
+        };
     }
     let broken = |what: String| {
         Outcome::ToolError(ToolError {
@@ -93,7 +94,10 @@ fn of_output(tool: &Tool, output: ToolOutput) -> Outcome {
                         path => format!("{path}: {}", fault.message),
                     })
                     .collect();
-                broken(format!("its answer does not fit its output schema: {}", faults.join("; ")))
+                broken(format!(
+                    "its answer does not fit its output schema: {}",
+                    faults.join("; ")
+                ))
             }
         },
     }
@@ -116,6 +120,10 @@ fn output_bytes(output: &ToolOutput) -> u64 {
     (contents + structured) as u64
 }
 
+fn error_bytes(error: &ToolError) -> u64 {
+    (error.message.len() + error.data.as_ref().map_or(0, json_bytes)) as u64
+}
+
 /// Bytes of a value as JSON text, counted without writing it.
 fn json_bytes(value: &serde_json::Value) -> usize {
     struct Count(usize);
@@ -135,13 +143,28 @@ fn json_bytes(value: &serde_json::Value) -> usize {
 
 fn of_tool_error(tool: &Tool, mut error: ToolError, remains: &Remains) -> Outcome {
     let entry = tool.entry();
+    let limit = entry.limits().max_output.value;
+    if error_bytes(&error) > limit {
+        return Outcome::LimitReached {
+            kind: LimitKind::OutputBytes,
+            limit,
+        };
+    }
     let unmet = entry.grants().unmet(&tool.spec().requests);
     let refused = remains.denials.first();
     // A skill that met a refusal may call it anything; that it was refused is a fact.
     if error.kind == ToolErrorKind::Denied || refused.is_some() {
-        let capability = refused.cloned().or_else(|| unmet.first().map(|r| r.capability.clone()));
-        let help = capability.as_ref().map(|capability| entry.how_to_grant(capability));
-        return Outcome::Denied(Denial { capability, message: error.message, help });
+        let capability = refused
+            .cloned()
+            .or_else(|| unmet.first().map(|r| r.capability.clone()));
+        let help = capability
+            .as_ref()
+            .map(|capability| entry.how_to_grant(capability));
+        return Outcome::Denied(Denial {
+            capability,
+            message: error.message,
+            help,
+        });
     }
     if error.hint.is_none() {
         error.hint = hint(tool, &unmet, &error.message);
@@ -163,6 +186,14 @@ fn of_trap(tool: &Tool, mut trap: Trap, remains: &Remains) -> Outcome {
     Outcome::Trapped(trap)
 }
 
+/// What libraries of guests say of a path outside of every granted folder: some name the
+/// reason, others call it missing, as they do with a path inside.
+const NO_SUCH_PATH: [&str; 3] = [
+    "pre-opened file descriptor",
+    "No such file or directory",
+    "os error 44",
+];
+
 /// What the host can add to an error about a path: which folders there are.
 fn hint(tool: &Tool, unmet: &[&Request], message: &str) -> Option<String> {
     if let Some(request) = unmet.first() {
@@ -172,8 +203,7 @@ fn hint(tool: &Tool, unmet: &[&Request], message: &str) -> Option<String> {
             tool.entry().how_to_grant(capability)
         ));
     }
-    // What wasi-libc says of a path outside of every granted folder.
-    if message.contains("pre-opened file descriptor") {
+    if NO_SUCH_PATH.iter().any(|words| message.contains(words)) {
         return Some(folders_hint(tool.entry().grants()));
     }
     None
@@ -183,7 +213,10 @@ fn folders_hint(grants: &Grants) -> String {
     if grants.folders.is_empty() {
         return "no folder is granted to this tool".into();
     }
-    let folders: Vec<String> =
-        grants.folders.iter().map(|grant| format!("`{}`", grant.guest)).collect();
+    let folders: Vec<String> = grants
+        .folders
+        .iter()
+        .map(|grant| format!("`{}`", grant.guest))
+        .collect();
     format!("the tool sees only {}", folders.join(", "))
 }

@@ -84,7 +84,10 @@ impl Entry {
             Capability::Network(host) => format!(r#"network = true, allowed_hosts = ["{host}"]"#),
             Capability::State => "max_state_kb = 64".into(),
         };
-        format!("to grant it, write {line} under `[tools.custom.{}.capabilities]`", self.name)
+        format!(
+            "to grant it, write {line} under `[tools.custom.{}.capabilities]`",
+            self.name
+        )
     }
 
     /// A granted folder that does not exist at this moment.

@@ -8,9 +8,16 @@ use prx_guests::wasi::clocks::monotonic_clock;
 use prx_guests::{Tool, fail, guest, text};
 
 guest![
-    Tool::new("spin", "Computes for ever.", |_| loop {
-        std::hint::spin_loop();
-    }),
+    Tool::new(
+        "spin",
+        "Says so on standard error, then computes for ever.",
+        |_| {
+            eprintln!("spinning");
+            loop {
+                std::hint::spin_loop();
+            }
+        }
+    ),
     Tool::new(
         "work",
         "Computes for that many rounds, then answers.",

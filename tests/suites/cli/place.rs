@@ -93,11 +93,11 @@ impl Place {
             (r"\d+(\.\d+)? (B|KiB|MiB) in", "[size] in"),
             (r"(size +)\d+(\.\d+)? (B|KiB|MiB)", "$1[size]"),
             (r#""duration_ms": [0-9.]+"#, r#""duration_ms": "[time]""#),
-            (r"wasm-function\[\d+\]", "wasm-function[n]"),
-            (
-                r"  +(granted by|why|not asked|required|optional|\[folder\]|tools\.)",
-                "  $1",
-            ),
+            // The compiler of the guests decides what stands below the first frame.
+            (r"  at: .+(\n {6}.+)*", "  at: [frames]"),
+            // The standard library of the guests decides what of WASI they import.
+            (r"(  wasi:.+\n)+", "  [imports of WASI]\n"),
+            (r"(\S) {3,}", "$1  "),
         ] {
             settings.add_filter(pattern, shown);
         }

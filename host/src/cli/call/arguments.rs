@@ -6,11 +6,9 @@
 use serde_json::{Map, Value};
 
 use super::sources;
+use super::wanted::Wanted;
 use crate::cli::Exit;
 use crate::cli::render::Failure;
-
-/// References of a schema that are followed to find out what a property wants.
-const MAX_REFERENCES: usize = 16;
 
 /// What the command line gave.
 #[derive(Debug)]
@@ -127,99 +125,6 @@ fn object(text: &str) -> Result<Map<String, Value>, Failure> {
         Ok(other) => Err(failed(format!("they are `{other}`"))),
         Err(error) => Err(failed(error.to_string())),
     }
-}
-
-/// What a property accepts, as far as it matters here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
-    /// Text, perhaps among other things.
-    Text,
-    /// Something that is no text.
-    OtherThanText,
-    /// The schema does not say.
-    Anything,
-}
-
-impl Wanted {
-    fn of_property(schema: &Value, key: &str) -> Self {
-        let property = resolved(schema, schema).and_then(|root| root.get("properties")?.get(key));
-        property.map_or(Self::Anything, |property| {
-            Self::of(schema, property, MAX_REFERENCES)
-        })
-    }
-
-    fn of(root: &Value, schema: &Value, depth: usize) -> Self {
-        let Some(next) = depth.checked_sub(1) else {
-            return Self::Anything;
-        };
-        let Some(schema) = resolved(root, schema) else {
-            return Self::Anything;
-        };
-        let mut wanted = Self::Anything;
-        let mut add = |more: Self| match (wanted, more) {
-            (Self::Text, _) | (_, Self::Anything) => {}
-            (_, more) => wanted = more,
-        };
-        match schema.get("type") {
-            Some(Value::String(name)) => add(Self::named(name)),
-            Some(Value::Array(names)) => {
-                names
-                    .iter()
-                    .filter_map(Value::as_str)
-                    .for_each(|name| add(Self::named(name)));
-            }
-            _ => {}
-        }
-        for value in schema
-            .get("enum")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            add(Self::like(value));
-        }
-        if let Some(value) = schema.get("const") {
-            add(Self::like(value));
-        }
-        for word in ["anyOf", "oneOf", "allOf"] {
-            for part in schema
-                .get(word)
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-            {
-                add(Self::of(root, part, next));
-            }
-        }
-        wanted
-    }
-
-    fn named(name: &str) -> Self {
-        if name == "string" {
-            Self::Text
-        } else {
-            Self::OtherThanText
-        }
-    }
-
-    fn like(value: &Value) -> Self {
-        if value.is_string() {
-            Self::Text
-        } else {
-            Self::OtherThanText
-        }
-    }
-}
-
-/// The schema behind references inside of the same document.
-fn resolved<'a>(root: &'a Value, mut schema: &'a Value) -> Option<&'a Value> {
-    for _ in 0..MAX_REFERENCES {
-        match schema.get("$ref").and_then(Value::as_str) {
-            None => return Some(schema),
-            Some(target) => schema = root.pointer(target.strip_prefix('#')?)?,
-        }
-    }
-    None
 }
 
 fn value(key: &str, text: &str, wanted: Wanted) -> Result<Value, Failure> {

@@ -5,6 +5,7 @@ mod arguments;
 mod listener;
 mod outcome;
 mod sources;
+mod wanted;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use std::time::Duration;
 use prx_host::Host;
 use prx_host::config::Config;
 use prx_host::model::{CallOptions, CallReport, Outcome};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::list::{open, open_with};
@@ -88,10 +90,11 @@ async fn call(
 ) -> Result<CallReport, Failure> {
     let tool = arguments.tool.as_str();
     let builder = Host::builder(config.clone()).only(tool);
-    let host = tokio::select! {
-        opened = open_with(builder, screen) => opened?,
-        _ = tokio::signal::ctrl_c() => return Err(outcome::cancelled(tool)),
-    };
+    // One listener for the whole command: no interrupt is lost between two steps of it.
+    let mut interrupts = signal(SignalKind::interrupt()).map_err(|error| {
+        Failure::new(Exit::Internal, "Ctrl-C can not be listened for").cause(error.to_string())
+    })?;
+    let host = opened(open_with(builder, screen), tool, &mut interrupts).await?;
     let snapshot = host.snapshot();
     let text = match snapshot.tool(tool) {
         Some(tool) => given.for_schema(&tool.spec().input_schema)?,
@@ -104,14 +107,27 @@ async fn call(
         cancel: Some(cancel.clone()),
         events: Some(listener.sink()),
     };
-    let report = watched(&host, tool, &text, options, &cancel).await?;
+    let report = watched(&host, tool, &text, options, &cancel, &mut interrupts).await;
     listener.finish();
+    let report = report?;
     if matches!(report.outcome, Outcome::UnknownTool { .. }) {
         // Only a host of all tools knows which one was meant.
-        let host = open(config, screen).await?;
+        let host = opened(open(config, screen), tool, &mut interrupts).await?;
         return Ok(host.call(tool, &text, CallOptions::default()).await);
     }
     Ok(report)
+}
+
+/// Waits for a host, at most until Ctrl-C.
+async fn opened(
+    opening: impl Future<Output = Result<Host, Failure>>,
+    tool: &str,
+    interrupts: &mut Signal,
+) -> Result<Host, Failure> {
+    tokio::select! {
+        opened = opening => opened,
+        _ = interrupts.recv() => Err(outcome::cancelled(tool)),
+    }
 }
 
 /// Waits for the call. The first Ctrl-C cancels it, the second one waits no more.
@@ -121,13 +137,14 @@ async fn watched(
     text: &str,
     options: CallOptions,
     cancel: &CancellationToken,
+    interrupts: &mut Signal,
 ) -> Result<CallReport, Failure> {
     let call = host.call(tool, text, options);
     tokio::pin!(call);
     loop {
         tokio::select! {
             report = &mut call => return Ok(report),
-            _ = tokio::signal::ctrl_c() => {
+            _ = interrupts.recv() => {
                 if cancel.is_cancelled() {
                     return Err(outcome::cancelled(tool));
                 }

@@ -18,7 +18,9 @@ use super::Exit;
 pub use failure::{Failure, Line};
 pub use loading::loading;
 pub use safe::{Decoder, safe};
-pub use table::{columns, table};
+#[cfg(feature = "wasm-runtime")]
+pub use table::columns;
+pub use table::table;
 
 /// `--color`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -60,14 +60,22 @@ impl Loader {
         };
         let bytes = match source.read() {
             Ok(bytes) => bytes,
-            Err(fault) => return Inspection { fault: Some(fault), ..inspection },
+            Err(fault) => {
+                return Inspection {
+                    fault: Some(fault),
+                    ..inspection
+                };
+            }
         };
         inspection.size = bytes.len() as u64;
         inspection.digest = hex(&Sha256::digest(&bytes));
         inspection.shape = Shape::read(&bytes).ok();
         match self.load_bytes(&source, &bytes) {
             Ok(module) => Inspection::of_module(&module),
-            Err(fault) => Inspection { fault: Some(fault), ..inspection },
+            Err(fault) => Inspection {
+                fault: Some(fault),
+                ..inspection
+            },
         }
     }
 }
@@ -92,7 +100,10 @@ impl Shape {
     /// kind, if there is one.
     pub fn offers(&self) -> Vec<ImportOffer> {
         let of_kind = self.encoding == WasmEncoding::Component;
-        self.imports.iter().map(|import| offer(import, of_kind)).collect()
+        self.imports
+            .iter()
+            .map(|import| offer(import, of_kind))
+            .collect()
     }
 }
 

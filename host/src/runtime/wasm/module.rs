@@ -37,10 +37,12 @@ pub struct Descriptor {
 /// Bytes in hexadecimal.
 pub(super) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }
 
 /// A module that serves.
@@ -63,7 +65,14 @@ impl Module {
     ) -> Self {
         let from_cache = prepared.is_none();
         let prepared = OnceCell::new_with(prepared);
-        Self { path, digest, size, descriptor, from_cache, prepared }
+        Self {
+            path,
+            digest,
+            size,
+            descriptor,
+            from_cache,
+            prepared,
+        }
     }
 
     /// The file it was read from.

@@ -5,6 +5,9 @@ use wasmparser::{ComponentExternalKind, Encoding, Parser, Payload};
 
 use super::fault::ModuleFault;
 
+/// Bytes of the magic number and the version.
+const HEADER_BYTES: usize = 8;
+
 /// The outside of a valid WebAssembly file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
@@ -73,10 +76,16 @@ impl Shape {
         if let Some(what) = other_format(bytes) {
             return Err(ModuleFault::NotAModule(what));
         }
-        if bytes.len() <= 8 {
+        if bytes.len() < HEADER_BYTES {
             return Err(ModuleFault::Truncated);
         }
-        Self::parse(bytes).map_err(|error| parse_fault(bytes, &error))
+        let shape = Self::parse(bytes).map_err(|error| parse_fault(bytes, &error))?;
+        // A header alone is a valid module, and the beginning of every other one.
+        if bytes.len() == HEADER_BYTES {
+            Err(ModuleFault::Truncated)
+        } else {
+            Ok(shape)
+        }
     }
 
     fn parse(bytes: &[u8]) -> wasmparser::Result<Self> {
@@ -224,7 +233,7 @@ fn other_format(bytes: &[u8]) -> Option<String> {
         "a native program (ELF)"
     } else if bytes.starts_with(b"\x1f\x8b") {
         "a gzip archive"
-    } else if bytes.starts_with(b"PK\x03\x04") {
+    } else if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
         "a zip archive"
     } else if bytes.starts_with(b"version https://git-lfs") {
         "a Git LFS pointer (run `git lfs pull`)"

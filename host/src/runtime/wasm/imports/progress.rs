@@ -20,8 +20,10 @@ pub struct Budget {
 }
 
 impl Budget {
-    fn admits(&mut self, done: f64) -> bool {
-        if !done.is_finite() || done < 0.0 || self.done.is_some_and(|before| done < before) {
+    fn admits(&mut self, done: f64, total: Option<f64>) -> bool {
+        let is_back = self.done.is_some_and(|before| done < before);
+        let is_over = total.is_some_and(|total| done > total);
+        if !done.is_finite() || done < 0.0 || is_back || is_over {
             return false;
         }
         if self.reports >= FREE_REPORTS {
@@ -53,7 +55,7 @@ impl Host for CallState {
             Amount::Fraction(done) => (done, Some(1.0)),
             Amount::Count(count) => (count.done as f64, count.total.map(|total| total as f64)),
         };
-        if self.services.progress.admits(done) {
+        if self.services.progress.admits(done, total) {
             events(Event::Progress(Progress {
                 done,
                 total,
@@ -71,20 +73,22 @@ mod tests {
     #[test]
     fn progress_never_goes_backwards_and_ignores_nonsense() {
         let mut budget = Budget::default();
-        assert!(budget.admits(0.0));
-        assert!(budget.admits(0.5));
-        assert!(!budget.admits(0.25));
-        assert!(!budget.admits(f64::NAN));
-        assert!(!budget.admits(f64::INFINITY));
-        assert!(!budget.admits(-1.0));
-        assert!(budget.admits(0.5));
+        assert!(budget.admits(0.0, None));
+        assert!(budget.admits(0.5, None));
+        assert!(!budget.admits(0.25, None));
+        assert!(!budget.admits(f64::NAN, None));
+        assert!(!budget.admits(f64::INFINITY, None));
+        assert!(!budget.admits(-1.0, None));
+        assert!(budget.admits(0.5, None));
+        assert!(!budget.admits(7.0, Some(1.0)));
+        assert!(budget.admits(1.0, Some(1.0)));
     }
 
     #[test]
     fn a_flood_of_reports_is_thinned() {
         let mut budget = Budget::default();
         let admitted = (0..1_000_000)
-            .filter(|n| budget.admits(f64::from(*n)))
+            .filter(|n| budget.admits(f64::from(*n), None))
             .count();
         assert!(admitted >= FREE_REPORTS as usize, "{admitted}");
         assert!(admitted < 10_000, "{admitted}");

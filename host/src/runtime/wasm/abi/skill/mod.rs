@@ -66,8 +66,10 @@ impl Abi for SkillAbi {
         }
         let served = offered.iter().find(|version| {
             // Patch releases of 0.1 only clarify; a newer one than ours is unknown.
+            // Before a release anything may differ.
             version.parse::<Version>().is_ok_and(|version| {
-                version.major == VERSION.major
+                version.pre.is_empty()
+                    && version.major == VERSION.major
                     && version.minor == VERSION.minor
                     && version <= VERSION
             })
