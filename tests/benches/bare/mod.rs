@@ -53,11 +53,11 @@ impl Loop {
     pub fn link(engine: Engine, component: &Component) -> anyhow::Result<Self> {
         let mut linker = Linker::new(engine.wasmtime());
         wasmtime_wasi::p2::add_to_linker_async(&mut linker).map_err(anyhow::Error::msg)?;
-        let linked = linker
+        let prepared = linker
             .instantiate_pre(component)
             .and_then(bindings::BarePre::new)
             .map_err(anyhow::Error::msg)?;
-        Ok(Self { engine, linked })
+        Ok(Self { engine, linked: prepared })
     }
 
     /// One call in a fresh instance; gives the structured answer.
