@@ -8,6 +8,8 @@ use crate::config::{Config, Environment};
 use crate::dispatch::{self, Loader};
 use crate::model::{CallOptions, CallReport};
 use crate::registry::{LoadListener, Scope, Snapshot};
+#[cfg(feature = "wasm-runtime")]
+use crate::runtime::wasm::engine::Allocation;
 
 /// Runs tools. Cheap to clone; all clones are the same host.
 ///
@@ -51,7 +53,7 @@ pub struct HostBuilder {
     scope: Scope,
     listener: Option<LoadListener>,
     #[cfg(feature = "wasm-runtime")]
-    allocation: crate::runtime::wasm::engine::Allocation,
+    allocation: Allocation,
 }
 
 impl HostBuilder {
@@ -76,7 +78,7 @@ impl HostBuilder {
     /// How instances get their memory; for comparisons.
     #[cfg(feature = "wasm-runtime")]
     #[doc(hidden)]
-    pub fn allocation(mut self, allocation: crate::runtime::wasm::engine::Allocation) -> Self {
+    pub fn allocation(mut self, allocation: Allocation) -> Self {
         self.allocation = allocation;
         self
     }
@@ -94,18 +96,11 @@ impl HostBuilder {
 
     #[cfg(feature = "wasm-runtime")]
     async fn open_in(self, environment: Environment) -> Result<Host, OpenError> {
-        use crate::config::WasmEngine;
         use crate::registry::Assembler;
-        use crate::runtime::wasm::{compile_cache::CompileCache, engine::Engine, state::StateStore};
+        use crate::runtime::wasm::state::StateStore;
 
         let wasm = &self.config.runtime.wasm;
-        if wasm.engine.value == WasmEngine::Wasmer {
-            return Err(OpenError::UnknownEngine { key: wasm.engine.origin() });
-        }
-        let engine = Engine::new(self.allocation)
-            .map_err(|error| OpenError::Engine(format!("{error:#}")))?;
-        let cache = CompileCache::open(&wasm.cache_path.value, wasm.cache_max_bytes.value);
-        let loader = Arc::new(Loader::new(engine, cache, wasm.max_memory_bytes.value));
+        let loader = Arc::new(loader(&self.config, self.allocation)?);
         let assembler = Assembler {
             loader: Arc::clone(&loader),
             state: StateStore::new(wasm.state_path.value.clone()),
@@ -123,13 +118,58 @@ impl HostBuilder {
     }
 }
 
+/// What loads modules under this configuration.
+#[cfg(feature = "wasm-runtime")]
+fn loader(config: &Config, allocation: Allocation) -> Result<Loader, OpenError> {
+    use crate::config::WasmEngine;
+    use crate::runtime::wasm::{compile_cache::CompileCache, engine::Engine};
+
+    let wasm = &config.runtime.wasm;
+    if wasm.engine.value == WasmEngine::Wasmer {
+        return Err(OpenError::UnknownEngine {
+            key: wasm.engine.origin(),
+        });
+    }
+    let engine =
+        Engine::new(allocation).map_err(|error| OpenError::Engine(format!("{error:#}")))?;
+    let cache = CompileCache::open(&wasm.cache_path.value, wasm.cache_max_bytes.value);
+    Ok(Loader::new(engine, cache, wasm.max_memory_bytes.value))
+}
+
+/// Looks at one file as a host with this configuration would: compiles it where it is not
+/// known, and asks it for its tools. A file that can not be used is no error; see
+/// [`Inspection::fault`](crate::Inspection::fault).
+#[cfg(feature = "wasm-runtime")]
+pub async fn inspect_file(
+    config: &Config,
+    file: impl Into<std::path::PathBuf>,
+) -> Result<crate::Inspection, OpenError> {
+    let (loader, file) = (loader(config, Allocation::default())?, file.into());
+    let inspected = tokio::task::spawn_blocking(move || loader.inspect(file)).await;
+    inspected.map_err(|panic| OpenError::Engine(panic.to_string()))
+}
+
+/// The version of the WebAssembly engine; `None` in a build without one.
+pub fn engine_version() -> Option<&'static str> {
+    #[cfg(feature = "wasm-runtime")]
+    return Some(wasmtime_environ::VERSION);
+    #[cfg(not(feature = "wasm-runtime"))]
+    None
+}
+
 impl Host {
     fn with(config: Config, snapshot: Snapshot, loader: Arc<Loader>) -> Self {
         for broken in snapshot.broken() {
             tracing::warn!(tool = broken.name, "{}", broken.reason);
         }
         let snapshot = ArcSwap::from_pointee(snapshot);
-        Self { shared: Arc::new(Shared { config, snapshot, loader }) }
+        Self {
+            shared: Arc::new(Shared {
+                config,
+                snapshot,
+                loader,
+            }),
+        }
     }
 
     /// Prepares to open a host with this configuration.
@@ -140,7 +180,7 @@ impl Host {
             scope: Scope::All,
             listener: None,
             #[cfg(feature = "wasm-runtime")]
-            allocation: crate::runtime::wasm::engine::Allocation::default(),
+            allocation: Allocation::default(),
         }
     }
 
@@ -174,5 +214,11 @@ impl Host {
     #[cfg(feature = "wasm-runtime")]
     pub fn cache_problem(&self) -> Option<&str> {
         self.shared.loader.cache().problem()
+    }
+
+    /// What this host found and kept in its cache of compiled modules.
+    #[cfg(feature = "wasm-runtime")]
+    pub fn cache_statistics(&self) -> crate::CacheStatistics {
+        self.shared.loader.cache().statistics()
     }
 }

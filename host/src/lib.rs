@@ -8,5 +8,22 @@ mod registry;
 mod runtime;
 mod schema;
 
-pub use host::{Host, HostBuilder, OpenError};
+#[cfg(feature = "wasm-runtime")]
+pub use host::inspect_file;
+pub use host::{Host, HostBuilder, OpenError, engine_version};
 pub use registry::{Broken, Entry, EntryLimits, LoadEvent, LoadListener, Snapshot, Tool};
+#[cfg(feature = "wasm-runtime")]
+pub use runtime::wasm::{
+    compile_cache::Statistics as CacheStatistics,
+    fault::ModuleFault,
+    inspect::{ImportOffer, Inspection},
+    module::{Descriptor, Module},
+    shape::{ExternName, Shape, WasmEncoding},
+};
+
+/// The engine by itself, for benches that compare the host with it. Not part of the API.
+#[cfg(feature = "wasm-runtime")]
+#[doc(hidden)]
+pub mod bench {
+    pub use crate::runtime::wasm::engine::{Allocation, Engine};
+}

@@ -112,7 +112,10 @@ struct Expansion<'a> {
 
 impl<'a> Expansion<'a> {
     fn new(root: &'a Value) -> Self {
-        Self { root, known: HashMap::new() }
+        Self {
+            root,
+            known: HashMap::new(),
+        }
     }
 
     fn of_root(&mut self) -> u64 {
@@ -132,9 +135,9 @@ impl<'a> Expansion<'a> {
                 }
                 sum
             }
-            Value::Array(values) => {
-                values.iter().fold(0, |sum, value| sum.saturating_add(self.of(value)))
-            }
+            Value::Array(values) => values
+                .iter()
+                .fold(0, |sum, value| sum.saturating_add(self.of(value))),
             _ => 0,
         }
     }
@@ -148,7 +151,10 @@ impl<'a> Expansion<'a> {
         }
         self.known.insert(target, None);
         let pointer = target.strip_prefix('#').unwrap_or_default();
-        let size = self.root.pointer(pointer).map_or(1, |schema| self.of(schema));
+        let size = self
+            .root
+            .pointer(pointer)
+            .map_or(1, |schema| self.of(schema));
         self.known.insert(target, Some(size));
         size
     }
@@ -182,7 +188,10 @@ mod tests {
         validator.validate(&json!({"text": "a", "n": 1})).unwrap();
         let faults = validator.validate(&json!({"n": "5", "m": 1})).unwrap_err();
         assert!(faults.iter().any(|fault| fault.path == "/n"), "{faults:?}");
-        assert!(faults.iter().any(|fault| fault.message.contains("text")), "{faults:?}");
+        assert!(
+            faults.iter().any(|fault| fault.message.contains("text")),
+            "{faults:?}"
+        );
     }
 
     #[test]
@@ -191,9 +200,18 @@ mod tests {
             (json!("object"), "no object"),
             (json!({}), "\"type\": \"object\""),
             (json!({"type": "array"}), "\"type\": \"object\""),
-            (json!({"type": "object", "properties": {"a": {"type": 12}}}), "no valid JSON Schema"),
-            (json!({"type": "object", "$ref": "file:///etc/passwd"}), "file:///etc/passwd"),
-            (json!({"type": "object", "properties": {"a": {"pattern": "("}}}), "no valid JSON Schema"),
+            (
+                json!({"type": "object", "properties": {"a": {"type": 12}}}),
+                "no valid JSON Schema",
+            ),
+            (
+                json!({"type": "object", "$ref": "file:///etc/passwd"}),
+                "file:///etc/passwd",
+            ),
+            (
+                json!({"type": "object", "properties": {"a": {"pattern": "("}}}),
+                "no valid JSON Schema",
+            ),
         ] {
             let error = check(&schema).unwrap_err();
             assert!(error.contains(reason), "{schema}: {error}");
@@ -205,8 +223,10 @@ mod tests {
         let mut definitions = serde_json::Map::new();
         for level in 0..40 {
             let next = format!("#/$defs/l{}", level + 1);
-            definitions
-                .insert(format!("l{level}"), json!({"allOf": [{"$ref": next}, {"$ref": next}]}));
+            definitions.insert(
+                format!("l{level}"),
+                json!({"allOf": [{"$ref": next}, {"$ref": next}]}),
+            );
         }
         definitions.insert("l40".into(), json!({"type": "object"}));
         let schema = json!({"type": "object", "$ref": "#/$defs/l0", "$defs": definitions});
@@ -226,8 +246,12 @@ mod tests {
         });
         check(&schema).unwrap();
         let validator = Validator::new(&schema).unwrap();
-        validator.validate(&json!({"tree": {"left": {"right": {}}}})).unwrap();
-        validator.validate(&json!({"tree": {"left": {"middle": {}}}})).unwrap_err();
+        validator
+            .validate(&json!({"tree": {"left": {"right": {}}}}))
+            .unwrap();
+        validator
+            .validate(&json!({"tree": {"left": {"middle": {}}}}))
+            .unwrap_err();
     }
 
     #[test]
@@ -238,6 +262,9 @@ mod tests {
         });
         check(&schema).unwrap();
         let text = format!("{}!", "a".repeat(64));
-        Validator::new(&schema).unwrap().validate(&json!({ "a": text })).unwrap_err();
+        Validator::new(&schema)
+            .unwrap()
+            .validate(&json!({ "a": text }))
+            .unwrap_err();
     }
 }

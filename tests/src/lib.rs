@@ -7,8 +7,15 @@ pub mod calls;
 pub mod fixtures;
 mod parts;
 pub mod process;
+mod program;
 mod stage;
 
 pub use built::{guest, guests, plugin, plugins, workspace};
 pub use parts::Parts;
+pub use program::program;
 pub use stage::Stage;
+
+/// The README's Rust snippets, compiled: the first skill and the embedded host.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

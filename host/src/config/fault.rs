@@ -189,9 +189,14 @@ impl Faults {
     pub fn render(&self, colours: bool) -> String {
         let rendered = self.list.iter();
         let rendered: Vec<String> = rendered
-            .map(|fault| render::render(fault, self.source.as_ref(), colours))
+            .map(|fault| self.render_one(fault, colours))
             .collect();
         rendered.join("\n\n")
+    }
+
+    /// One of the faults as [`render`](Self::render) has it.
+    pub fn render_one(&self, fault: &Fault, colours: bool) -> String {
+        render::render(fault, self.source.as_ref(), colours)
     }
 }
 

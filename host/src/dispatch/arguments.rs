@@ -18,11 +18,23 @@ pub(super) fn check<'a>(
     validator: &Validator,
 ) -> Result<&'a str, Vec<ArgumentFault>> {
     let trimmed = text.trim();
-    let text = if trimmed.is_empty() || trimmed == "null" { "{}" } else { trimmed };
-    let whole = |message: String| vec![ArgumentFault { path: String::new(), message }];
+    let text = if trimmed.is_empty() || trimmed == "null" {
+        "{}"
+    } else {
+        trimmed
+    };
+    let whole = |message: String| {
+        vec![ArgumentFault {
+            path: String::new(),
+            message,
+        }]
+    };
     let value = parse(text).map_err(|error| whole(format!("not valid JSON: {error}")))?;
     if !value.is_object() {
-        return Err(whole(format!("the arguments must be a JSON object, not {}", kind(&value))));
+        return Err(whole(format!(
+            "the arguments must be a JSON object, not {}",
+            kind(&value)
+        )));
     }
     validator.validate(&value)?;
     Ok(text)
@@ -82,7 +94,9 @@ impl<'de> Visitor<'de> for Strict {
     }
 
     fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number out of range"))
+        Number::from_f64(value)
+            .map(Value::Number)
+            .ok_or_else(|| E::custom("a number out of range"))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
@@ -106,7 +120,9 @@ impl<'de> Visitor<'de> for Strict {
         while let Some(key) = entries.next_key::<String>()? {
             let value = entries.next_value_seed(Self)?;
             if map.contains_key(&key) {
-                return Err(A::Error::custom(format_args!("the key `{key}` stands twice")));
+                return Err(A::Error::custom(format_args!(
+                    "the key `{key}` stands twice"
+                )));
             }
             map.insert(key, value);
         }
@@ -147,7 +163,11 @@ mod tests {
             (deep.as_str(), "not valid JSON"),
         ] {
             let faults = check(text, &any_object()).unwrap_err();
-            assert!(faults[0].message.contains(reason), "{}: {faults:?}", &text[..text.len().min(40)]);
+            assert!(
+                faults[0].message.contains(reason),
+                "{}: {faults:?}",
+                &text[..text.len().min(40)]
+            );
         }
     }
 

@@ -31,7 +31,11 @@ pub(crate) struct Ended {
 
 impl From<Outcome> for Ended {
     fn from(outcome: Outcome) -> Self {
-        Self { outcome, stdout: Captured::default(), stderr: Captured::default() }
+        Self {
+            outcome,
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+        }
     }
 }
 
@@ -65,7 +69,11 @@ async fn run(
 ) -> Ended {
     if arguments.len() > MAX_ARGUMENT_BYTES {
         let limit = MAX_ARGUMENT_BYTES as u64;
-        return Outcome::LimitReached { kind: LimitKind::ArgumentBytes, limit }.into();
+        return Outcome::LimitReached {
+            kind: LimitKind::ArgumentBytes,
+            limit,
+        }
+        .into();
     }
     let validator = match tool.input_validator() {
         Ok(validator) => validator,
@@ -91,16 +99,24 @@ async fn run(
 /// Says why a name is no tool: unknown, or known and broken.
 fn unknown(snapshot: &Snapshot, name: &str) -> Outcome {
     let of_entry = |entry: &str| {
-        name.strip_prefix(entry).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        name.strip_prefix(entry)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
     };
-    if let Some(broken) = snapshot.broken().iter().find(|broken| of_entry(&broken.name)) {
+    if let Some(broken) = snapshot
+        .broken()
+        .iter()
+        .find(|broken| of_entry(&broken.name))
+    {
         let place = match (&broken.place, &broken.module) {
             (Some(place), _) => format!(" ({place})"),
             (None, Some(module)) => format!(" ({})", module.display()),
             (None, None) => String::new(),
         };
         let reason = format!("{}{place}", broken.reason);
-        return Outcome::Unavailable { reason, help: broken.help.clone() };
+        return Outcome::Unavailable {
+            reason,
+            help: broken.help.clone(),
+        };
     }
     Outcome::UnknownTool {
         name: name.to_owned(),

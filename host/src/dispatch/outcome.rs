@@ -2,8 +2,8 @@
 //! are made.
 
 use crate::model::{
-    Capability, Content, Denial, Grants, LimitKind, Outcome, Request, ResourceBody, ToolError,
-    ToolErrorKind, ToolOutput, Trap,
+    Content, Denial, Grants, LimitKind, Outcome, Request, ResourceBody, ToolError, ToolErrorKind,
+    ToolOutput, Trap,
 };
 use crate::registry::Tool;
 use crate::runtime::wasm::breakdown::Breakdown;
@@ -12,10 +12,7 @@ use crate::runtime::wasm::session::Remains;
 use crate::runtime::wasm::{Answer, NotStarted};
 
 /// A call whose guest never ran.
-pub(super) fn of_not_started(
-    not_started: NotStarted,
-    timed_out: impl Fn() -> Outcome,
-) -> Outcome {
+pub(super) fn of_not_started(not_started: NotStarted, timed_out: impl Fn() -> Outcome) -> Outcome {
     match not_started {
         NotStarted::TimedOut => timed_out(),
         NotStarted::Cancelled => Outcome::Cancelled,
@@ -54,9 +51,10 @@ pub(super) fn of_answer(
             kind: LimitKind::TableElements,
             limit: MAX_TABLE_ELEMENTS as u64,
         },
-        Err(Breakdown::Instances) => {
-            Outcome::LimitReached { kind: LimitKind::Instances, limit: MAX_INSTANCES as u64 }
-        }
+        Err(Breakdown::Instances) => Outcome::LimitReached {
+            kind: LimitKind::Instances,
+            limit: MAX_INSTANCES as u64,
+        },
         Err(Breakdown::Output) => Outcome::LimitReached {
             kind: LimitKind::OutputBytes,
             limit: limits.max_output.value,
@@ -69,7 +67,10 @@ pub(super) fn of_answer(
 fn of_output(tool: &Tool, output: ToolOutput) -> Outcome {
     let limit = tool.entry().limits().max_output.value;
     if output_bytes(&output) > limit {
-        return Outcome::LimitReached { kind: LimitKind::OutputBytes, limit };
+        return Outcome::LimitReached {
+            kind: LimitKind::OutputBytes,
+            limit,
+        };
     }
     let broken = |what: String| {
         Outcome::ToolError(ToolError {
@@ -93,7 +94,10 @@ fn of_output(tool: &Tool, output: ToolOutput) -> Outcome {
                         path => format!("{path}: {}", fault.message),
                     })
                     .collect();
-                broken(format!("its answer does not fit its output schema: {}", faults.join("; ")))
+                broken(format!(
+                    "its answer does not fit its output schema: {}",
+                    faults.join("; ")
+                ))
             }
         },
     }
@@ -141,15 +145,26 @@ fn of_tool_error(tool: &Tool, mut error: ToolError, remains: &Remains) -> Outcom
     let entry = tool.entry();
     let limit = entry.limits().max_output.value;
     if error_bytes(&error) > limit {
-        return Outcome::LimitReached { kind: LimitKind::OutputBytes, limit };
+        return Outcome::LimitReached {
+            kind: LimitKind::OutputBytes,
+            limit,
+        };
     }
     let unmet = entry.grants().unmet(&tool.spec().requests);
     let refused = remains.denials.first();
     // A skill that met a refusal may call it anything; that it was refused is a fact.
     if error.kind == ToolErrorKind::Denied || refused.is_some() {
-        let capability = refused.cloned().or_else(|| unmet.first().map(|r| r.capability.clone()));
-        let help = capability.as_ref().map(|capability| grant_help(entry.name(), capability));
-        return Outcome::Denied(Denial { capability, message: error.message, help });
+        let capability = refused
+            .cloned()
+            .or_else(|| unmet.first().map(|r| r.capability.clone()));
+        let help = capability
+            .as_ref()
+            .map(|capability| entry.how_to_grant(capability));
+        return Outcome::Denied(Denial {
+            capability,
+            message: error.message,
+            help,
+        });
     }
     if error.hint.is_none() {
         error.hint = hint(tool, &unmet, &error.message);
@@ -165,7 +180,7 @@ fn of_trap(tool: &Tool, mut trap: Trap, remains: &Remains) -> Outcome {
         return Outcome::Denied(Denial {
             capability: Some(capability.clone()),
             message: trap.message,
-            help: Some(grant_help(tool.entry().name(), capability)),
+            help: Some(tool.entry().how_to_grant(capability)),
         });
     }
     Outcome::Trapped(trap)
@@ -173,8 +188,11 @@ fn of_trap(tool: &Tool, mut trap: Trap, remains: &Remains) -> Outcome {
 
 /// What libraries of guests say of a path outside of every granted folder: some name the
 /// reason, others call it missing, as they do with a path inside.
-const NO_SUCH_PATH: [&str; 3] =
-    ["pre-opened file descriptor", "No such file or directory", "os error 44"];
+const NO_SUCH_PATH: [&str; 3] = [
+    "pre-opened file descriptor",
+    "No such file or directory",
+    "os error 44",
+];
 
 /// What the host can add to an error about a path: which folders there are.
 fn hint(tool: &Tool, unmet: &[&Request], message: &str) -> Option<String> {
@@ -182,7 +200,7 @@ fn hint(tool: &Tool, unmet: &[&Request], message: &str) -> Option<String> {
         let capability = &request.capability;
         return Some(format!(
             "the tool asks to {capability}, which is not granted; {}",
-            grant_help(tool.entry().name(), capability)
+            tool.entry().how_to_grant(capability)
         ));
     }
     if NO_SUCH_PATH.iter().any(|words| message.contains(words)) {
@@ -195,22 +213,10 @@ fn folders_hint(grants: &Grants) -> String {
     if grants.folders.is_empty() {
         return "no folder is granted to this tool".into();
     }
-    let folders: Vec<String> =
-        grants.folders.iter().map(|grant| format!("`{}`", grant.guest)).collect();
+    let folders: Vec<String> = grants
+        .folders
+        .iter()
+        .map(|grant| format!("`{}`", grant.guest))
+        .collect();
     format!("the tool sees only {}", folders.join(", "))
-}
-
-/// The line of configuration that would grant a thing.
-fn grant_help(entry: &str, capability: &Capability) -> String {
-    let line = match capability {
-        Capability::ReadFolder(path) => format!(r#"filesystem_read = ["<folder>::{path}"]"#),
-        Capability::WriteFolder(path) => format!(r#"filesystem_write = ["<folder>::{path}"]"#),
-        Capability::Variable(name) => {
-            format!(r#"env_vars = ["{name}"] (and list it in `runtime.env_whitelist`)"#)
-        }
-        Capability::Network(host) if host == "*" => "network = true".into(),
-        Capability::Network(host) => format!(r#"network = true, allowed_hosts = ["{host}"]"#),
-        Capability::State => "max_state_kb = 64".into(),
-    };
-    format!("to grant it, write {line} under `[tools.custom.{entry}.capabilities]`")
 }

@@ -40,7 +40,11 @@ pub(super) async fn call(
     .await;
     let timed_out = || Outcome::TimedOut {
         limit: timeout,
-        set_by: if timeout_set_by.is_empty() { limits.timeout.origin() } else { timeout_set_by.clone() },
+        set_by: if timeout_set_by.is_empty() {
+            limits.timeout.origin()
+        } else {
+            timeout_set_by.clone()
+        },
     };
     match called {
         Err(not_started) => outcome::of_not_started(not_started, timed_out).into(),

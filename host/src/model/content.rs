@@ -102,9 +102,17 @@ mod tests {
     fn every_content_survives_json() {
         let output = ToolOutput {
             contents: vec![
-                Content::Text { text: "a\n\u{1F980}".into() },
-                Content::Image(Media { data: vec![0, 255, 7], media_type: "image/png".into() }),
-                Content::Audio(Media { data: vec![], media_type: "audio/wav".into() }),
+                Content::Text {
+                    text: "a\n\u{1F980}".into(),
+                },
+                Content::Image(Media {
+                    data: vec![0, 255, 7],
+                    media_type: "image/png".into(),
+                }),
+                Content::Audio(Media {
+                    data: vec![],
+                    media_type: "audio/wav".into(),
+                }),
                 Content::Resource {
                     resource: EmbeddedResource {
                         uri: "test://x".into(),
@@ -123,7 +131,10 @@ mod tests {
             structured: Some(serde_json::json!({"n": 1})),
         };
         let json = serde_json::to_string(&output).unwrap();
-        assert!(json.contains(r#"{"type":"image","data":"AP8H","mimeType":"image/png"}"#), "{json}");
+        assert!(
+            json.contains(r#"{"type":"image","data":"AP8H","mimeType":"image/png"}"#),
+            "{json}"
+        );
         assert_eq!(serde_json::from_str::<ToolOutput>(&json).unwrap(), output);
     }
 }

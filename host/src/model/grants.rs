@@ -42,12 +42,17 @@ impl Grants {
             Capability::Variable(name) => self.variables.iter().any(|(known, _)| known == name),
             Capability::Network(host) => match host.parse::<HostPattern>() {
                 Ok(HostPattern::Any) | Err(_) => self.network.contains(&HostPattern::Any),
-                Ok(HostPattern::Host { name, port: Some(port) }) => {
-                    self.network.iter().any(|pattern| pattern.allows(&name, port))
-                }
-                Ok(asked @ HostPattern::Host { .. }) => {
-                    self.network.iter().any(|pattern| *pattern == HostPattern::Any || *pattern == asked)
-                }
+                Ok(HostPattern::Host {
+                    name,
+                    port: Some(port),
+                }) => self
+                    .network
+                    .iter()
+                    .any(|pattern| pattern.allows(&name, port)),
+                Ok(asked @ HostPattern::Host { .. }) => self
+                    .network
+                    .iter()
+                    .any(|pattern| *pattern == HostPattern::Any || *pattern == asked),
             },
             Capability::State => self.state_bytes > 0,
         }
@@ -166,15 +171,22 @@ impl FromStr for HostPattern {
     type Err = HostPatternError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let error = |why| HostPatternError { text: text.to_owned(), why };
+        let error = |why| HostPatternError {
+            text: text.to_owned(),
+            why,
+        };
         if text == "*" {
             return Ok(Self::Any);
         }
         if text.contains("://") || text.contains(['/', '@', '?', '#', ' ']) {
-            return Err(error("write the bare host name, without scheme, user or path"));
+            return Err(error(
+                "write the bare host name, without scheme, user or path",
+            ));
         }
         let (name, port) = if let Some(rest) = text.strip_prefix('[') {
-            let (name, rest) = rest.split_once(']').ok_or_else(|| error("`[` is not closed"))?;
+            let (name, rest) = rest
+                .split_once(']')
+                .ok_or_else(|| error("`[` is not closed"))?;
             let address: std::net::Ipv6Addr =
                 name.parse().map_err(|_| error("not an IPv6 address"))?;
             let port = match rest.strip_prefix(':') {
@@ -202,9 +214,12 @@ impl FromStr for HostPattern {
         if name.is_empty() {
             return Err(error("the host name is empty"));
         }
-        let is_name_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | ':');
+        let is_name_letter =
+            |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | ':');
         if !name.chars().all(is_name_letter) {
-            return Err(error("a host name has letters, digits, `-` and `.`; wildcards are not supported"));
+            return Err(error(
+                "a host name has letters, digits, `-` and `.`; wildcards are not supported",
+            ));
         }
         Ok(Self::Host { name, port })
     }
@@ -298,7 +313,13 @@ mod tests {
 
     #[test]
     fn patterns_print_as_they_parse() {
-        for text in ["*", "example.com", "example.com:443", "192.0.2.7:80", "[2001:db8::1]:443"] {
+        for text in [
+            "*",
+            "example.com",
+            "example.com:443",
+            "192.0.2.7:80",
+            "[2001:db8::1]:443",
+        ] {
             assert_eq!(text.parse::<HostPattern>().unwrap().to_string(), text);
         }
     }
@@ -306,10 +327,23 @@ mod tests {
     #[test]
     fn patterns_that_mean_something_else_are_refused() {
         for text in [
-            "", ":80", "http://example.com", "example.com/x", "ok@evil.com", "*.example.com",
-            "example.com:0", "example.com:http", "example.com:70000", "[::1", "[::1]x", "a b",
+            "",
+            ":80",
+            "http://example.com",
+            "example.com/x",
+            "ok@evil.com",
+            "*.example.com",
+            "example.com:0",
+            "example.com:http",
+            "example.com:70000",
+            "[::1",
+            "[::1]x",
+            "a b",
         ] {
-            assert!(text.parse::<HostPattern>().is_err(), "{text:?} was accepted");
+            assert!(
+                text.parse::<HostPattern>().is_err(),
+                "{text:?} was accepted"
+            );
         }
     }
 

@@ -295,9 +295,15 @@ mod tests {
 
     #[test]
     fn a_character_cut_by_the_limit_is_left_out() {
-        let cut = Captured { bytes: "h\u{e9}".as_bytes()[..2].to_vec(), dropped: 1 };
+        let cut = Captured {
+            bytes: "h\u{e9}".as_bytes()[..2].to_vec(),
+            dropped: 1,
+        };
         assert_eq!(cut.text(), "h");
-        let own_fault = Captured { bytes: vec![b'h', 0xc3], dropped: 0 };
+        let own_fault = Captured {
+            bytes: vec![b'h', 0xc3],
+            dropped: 0,
+        };
         assert_eq!(own_fault.text(), "h\u{fffd}");
     }
 }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::entry::Entry;
+use super::grants;
 use super::naming;
 use super::plan::{self, Planned, Scope};
 use super::snapshot::{Broken, Snapshot, Tool};
-use super::grants;
 use crate::config::{Backend, Config, Environment};
 
 /// How loading comes along.
@@ -48,13 +48,13 @@ mod with_modules {
     use super::*;
     use crate::config::ToolEntry;
     use crate::model::Grants;
+    use crate::registry::plan::ModuleFile;
     use crate::runtime::wasm::access::Access;
     use crate::runtime::wasm::fault::ModuleFault;
     use crate::runtime::wasm::loader::Loader;
     use crate::runtime::wasm::module::Module;
     use crate::runtime::wasm::source::ModuleSource;
     use crate::runtime::wasm::state::StateStore;
-    use crate::registry::plan::ModuleFile;
 
     type Loaded = Result<Arc<Module>, ModuleFault>;
 
@@ -70,18 +70,21 @@ mod with_modules {
         /// Loads what `scope` asks for and freezes it as snapshot `number`.
         pub async fn assemble(&self, config: &Config, scope: &Scope, number: u64) -> Snapshot {
             let mut plan = plan::plan(config, scope);
-            self.tell(LoadEvent::Started { modules: plan.entries.len() });
+            self.tell(LoadEvent::Started {
+                modules: plan.entries.len(),
+            });
             let mut loaded = self.load(&plan.entries).await;
             self.tell(LoadEvent::Finished);
             let mut tools = BTreeMap::new();
             for (name, planned) in &plan.entries {
-                let module = loaded.remove(&planned.file.path()).unwrap_or_else(|| {
-                    Err(ModuleFault::Unreadable("it was not loaded".into()))
-                });
+                let module = loaded
+                    .remove(&planned.file.path())
+                    .unwrap_or_else(|| Err(ModuleFault::Unreadable("it was not loaded".into())));
                 let module = match module {
                     Ok(module) => module,
                     Err(fault) => {
-                        plan.broken.push(broken(name, planned, fault.to_string(), fault.help()));
+                        plan.broken
+                            .push(broken(name, planned, fault.to_string(), fault.help()));
                         continue;
                     }
                 };
@@ -106,8 +109,10 @@ mod with_modules {
         async fn load(&self, entries: &BTreeMap<String, Planned<'_>>) -> BTreeMap<PathBuf, Loaded> {
             let width = std::thread::available_parallelism().map_or(1, usize::from);
             let places = Arc::new(Semaphore::new(width));
-            let files: BTreeMap<PathBuf, ModuleFile> =
-                entries.values().map(|entry| (entry.file.path(), entry.file.clone())).collect();
+            let files: BTreeMap<PathBuf, ModuleFile> = entries
+                .values()
+                .map(|entry| (entry.file.path(), entry.file.clone()))
+                .collect();
             let mut loads = JoinSet::new();
             let mut paths = std::collections::HashMap::new();
             for (path, file) in files {
@@ -148,7 +153,11 @@ mod with_modules {
             let grants: Grants = grants::grants(config, tool, &self.environment);
             let namespace = match grants.state_bytes {
                 0 => None,
-                _ => Some(self.state.namespace(name).map_err(|error| error.to_string())?),
+                _ => Some(
+                    self.state
+                        .namespace(name)
+                        .map_err(|error| error.to_string())?,
+                ),
             };
             let values: IndexMap<String, String> = tool
                 .iter()
@@ -169,9 +178,11 @@ mod with_modules {
 
     fn source(file: ModuleFile) -> ModuleSource {
         match file {
-            ModuleFile::Inside { folder, folder_path, file } => {
-                ModuleSource::inside(&folder, &folder_path, file)
-            }
+            ModuleFile::Inside {
+                folder,
+                folder_path,
+                file,
+            } => ModuleSource::inside(&folder, &folder_path, file),
             ModuleFile::Absolute(path) => ModuleSource::absolute(path),
         }
     }
@@ -194,7 +205,10 @@ mod with_modules {
                 }
             };
             if let Some(first) = tools.get(&name) {
-                let reason = format!("the entry `{}` has a tool of this name", first.entry().name());
+                let reason = format!(
+                    "the entry `{}` has a tool of this name",
+                    first.entry().name()
+                );
                 let help = Some("give one of the two entries another name");
                 faults.push(broken(&name, planned, reason, help));
                 continue;

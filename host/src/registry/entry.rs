@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{Backend, Place, Setting};
-use crate::model::{FolderGrant, Grants};
+use crate::model::{Capability, FolderGrant, Grants};
 #[cfg(feature = "wasm-runtime")]
 use crate::runtime::wasm::{access::Access, module::Module};
 
@@ -72,8 +72,29 @@ impl Entry {
         &self.access
     }
 
+    /// The line of configuration that would grant it a thing, as a sentence.
+    pub fn how_to_grant(&self, capability: &Capability) -> String {
+        let line = match capability {
+            Capability::ReadFolder(path) => format!(r#"filesystem_read = ["<folder>::{path}"]"#),
+            Capability::WriteFolder(path) => format!(r#"filesystem_write = ["<folder>::{path}"]"#),
+            Capability::Variable(name) => {
+                format!(r#"env_vars = ["{name}"] (and list it in `runtime.env_whitelist`)"#)
+            }
+            Capability::Network(host) if host == "*" => "network = true".into(),
+            Capability::Network(host) => format!(r#"network = true, allowed_hosts = ["{host}"]"#),
+            Capability::State => "max_state_kb = 64".into(),
+        };
+        format!(
+            "to grant it, write {line} under `[tools.custom.{}.capabilities]`",
+            self.name
+        )
+    }
+
     /// A granted folder that does not exist at this moment.
     pub fn missing_folder(&self) -> Option<&FolderGrant> {
-        self.grants.folders.iter().find(|grant| !grant.host.is_dir())
+        self.grants
+            .folders
+            .iter()
+            .find(|grant| !grant.host.is_dir())
     }
 }

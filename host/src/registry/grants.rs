@@ -16,8 +16,14 @@ pub(super) fn grants(
 ) -> Grants {
     let global = &config.runtime.wasm.capabilities;
     let own = tool.map(|tool| &tool.capabilities);
-    let read = pick(own.and_then(|own| own.filesystem_read.as_ref()), &global.filesystem_read);
-    let write = pick(own.and_then(|own| own.filesystem_write.as_ref()), &global.filesystem_write);
+    let read = pick(
+        own.and_then(|own| own.filesystem_read.as_ref()),
+        &global.filesystem_read,
+    );
+    let write = pick(
+        own.and_then(|own| own.filesystem_write.as_ref()),
+        &global.filesystem_write,
+    );
     let names = pick(own.and_then(|own| own.env_vars.as_ref()), &global.env_vars);
     let network = *pick(own.and_then(|own| own.network.as_ref()), &global.network);
     let hosts = own
@@ -79,16 +85,16 @@ fn variables(
 /// The limits of an entry.
 pub(super) fn limits(config: &Config, tool: Option<&ToolEntry>) -> EntryLimits {
     let wasm = &config.runtime.wasm;
-    let timeout = tool.and_then(|tool| tool.timeout.clone()).unwrap_or_else(|| {
-        match wasm.timeout.value {
+    let timeout = tool
+        .and_then(|tool| tool.timeout.clone())
+        .unwrap_or_else(|| match wasm.timeout.value {
             Some(value) => Setting {
                 value,
                 key: wasm.timeout.key.clone(),
                 place: wasm.timeout.place.clone(),
             },
             None => config.runtime.default_timeout.clone(),
-        }
-    });
+        });
     EntryLimits {
         timeout,
         max_memory: tool

@@ -9,7 +9,9 @@ pub(super) const MAX_NAME_BYTES: usize = 64;
 pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= MAX_NAME_BYTES
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 /// The name by which agents call a tool: `<entry>` for an only one, `<entry>_<tool>`
@@ -19,7 +21,11 @@ pub(super) fn is_name(name: &str) -> bool {
 ///
 /// When the name would be too long for clients.
 pub(super) fn tool_name(entry: &str, tool: &ToolSpec, only: bool) -> Result<String, String> {
-    let name = if only { entry.to_owned() } else { format!("{entry}_{}", tool.name) };
+    let name = if only {
+        entry.to_owned()
+    } else {
+        format!("{entry}_{}", tool.name)
+    };
     if is_name(&name) {
         Ok(name)
     } else {

@@ -30,9 +30,9 @@ impl Scope {
     fn admits(&self, entry: &str) -> bool {
         match self {
             Self::All => true,
-            Self::Tool(tool) => {
-                tool.strip_prefix(entry).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
-            }
+            Self::Tool(tool) => tool
+                .strip_prefix(entry)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('_')),
         }
     }
 }
@@ -55,7 +55,11 @@ pub(super) struct Planned<'a> {
 #[derive(Clone)]
 pub(super) enum ModuleFile {
     /// In the module folder, by this path in there.
-    Inside { folder: Arc<Dir>, folder_path: PathBuf, file: PathBuf },
+    Inside {
+        folder: Arc<Dir>,
+        folder_path: PathBuf,
+        file: PathBuf,
+    },
     /// Wherever the operator said.
     Absolute(PathBuf),
 }
@@ -63,7 +67,9 @@ pub(super) enum ModuleFile {
 impl ModuleFile {
     pub fn path(&self) -> PathBuf {
         match self {
-            Self::Inside { folder_path, file, .. } => folder_path.join(file),
+            Self::Inside {
+                folder_path, file, ..
+            } => folder_path.join(file),
             Self::Absolute(path) => path.clone(),
         }
     }
@@ -122,7 +128,10 @@ fn plan_tool<'a>(
     };
     let folder_path = &config.runtime.wasm.module_path.value;
     // `module = "/modules/x.wasm"` names the same file as `module = "x.wasm"`.
-    let inside = module.value.strip_prefix(folder_path).unwrap_or(&module.value);
+    let inside = module
+        .value
+        .strip_prefix(folder_path)
+        .unwrap_or(&module.value);
     named.insert(inside.to_owned());
     if !tool.enabled.value || !scope.admits(&tool.name) {
         return;
@@ -135,19 +144,30 @@ fn plan_tool<'a>(
         },
         _ => ModuleFile::Absolute(folder_path.join(inside)),
     };
-    plan.entries.insert(tool.name.clone(), Planned { tool: Some(tool), file });
+    plan.entries.insert(
+        tool.name.clone(),
+        Planned {
+            tool: Some(tool),
+            file,
+        },
+    );
 }
 
 /// Commands wait for their adapters.
 fn without_backend(config: &Config, tool: &ToolEntry) -> Broken {
     let backend = tool.backend.as_ref().map(|backend| backend.value);
-    let backend = backend.or(config.runtime.backend.value).unwrap_or(Backend::Native);
+    let backend = backend
+        .or(config.runtime.backend.value)
+        .unwrap_or(Backend::Native);
     Broken {
         name: tool.name.clone(),
         module: None,
         backend: backend.as_str(),
         place: Some(tool.place.to_string()),
-        reason: format!("this version of prx-host has no `{}` backend", backend.as_str()),
+        reason: format!(
+            "this version of prx-host has no `{}` backend",
+            backend.as_str()
+        ),
         help: Some("offer the tool as a WebAssembly skill, or set `enabled = false`".into()),
     }
 }
@@ -185,8 +205,14 @@ fn plan_folder(
             plan.broken.push(broken_file(
                 &path,
                 &shown,
-                format!("`{shown}` can not be a tool's name: only 1 to {} letters, digits, `_` and `-`", naming::MAX_NAME_BYTES),
-                Some("rename the file, or name it with `module` in an entry of the configuration".into()),
+                format!(
+                    "`{shown}` can not be a tool's name: only 1 to {} letters, digits, `_` and `-`",
+                    naming::MAX_NAME_BYTES
+                ),
+                Some(
+                    "rename the file, or name it with `module` in an entry of the configuration"
+                        .into(),
+                ),
             ));
         } else if let Some(taken) = plan.entries.get(&stem) {
             let reason = format!(

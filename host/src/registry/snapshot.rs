@@ -27,7 +27,11 @@ impl Snapshot {
         tools: BTreeMap<String, Arc<Tool>>,
         broken: Vec<Broken>,
     ) -> Self {
-        Self { number, tools, broken }
+        Self {
+            number,
+            tools,
+            broken,
+        }
     }
 
     /// Counts up with each change.
@@ -56,8 +60,14 @@ impl Snapshot {
             let (known, name) = (known.to_ascii_lowercase(), name.to_ascii_lowercase());
             strsim::jaro_winkler(&known.replace('-', "_"), &name.replace('-', "_"))
         };
-        let known = self.tools.keys().map(|known| (similarity(known), known.as_str()));
-        known.filter(|(near, _)| *near > NEAR).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, k)| k)
+        let known = self
+            .tools
+            .keys()
+            .map(|known| (similarity(known), known.as_str()));
+        known
+            .filter(|(near, _)| *near > NEAR)
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, k)| k)
     }
 }
 
@@ -72,7 +82,13 @@ pub struct Tool {
 
 impl Tool {
     pub(super) fn new(name: String, spec: ToolSpec, entry: Arc<Entry>) -> Self {
-        Self { name, spec, entry, input: OnceLock::new(), output: OnceLock::new() }
+        Self {
+            name,
+            spec,
+            entry,
+            input: OnceLock::new(),
+            output: OnceLock::new(),
+        }
     }
 
     /// The name by which agents call it; unique within the snapshot.
@@ -92,7 +108,9 @@ impl Tool {
 
     /// Checks arguments; compiled by the first call and kept.
     pub(crate) fn input_validator(&self) -> Result<&Validator, &str> {
-        let made = self.input.get_or_init(|| Validator::new(&self.spec.input_schema));
+        let made = self
+            .input
+            .get_or_init(|| Validator::new(&self.spec.input_schema));
         made.as_ref().map_err(String::as_str)
     }
 

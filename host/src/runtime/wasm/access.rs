@@ -51,7 +51,10 @@ impl Access {
     ) -> Self {
         let state = namespace
             .filter(|_| grants.state_bytes > 0)
-            .map(|namespace| StateGrant { namespace, quota: grants.state_bytes });
+            .map(|namespace| StateGrant {
+                namespace,
+                quota: grants.state_bytes,
+            });
         Self {
             folders: grants.folders.clone(),
             variables: grants
@@ -63,11 +66,6 @@ impl Access {
             state,
             config: Arc::new(config),
         }
-    }
-
-    /// The folders, for hints.
-    pub fn folders(&self) -> &[FolderGrant] {
-        &self.folders
     }
 
     /// The world of one call.
@@ -107,17 +105,22 @@ impl Access {
                 FolderAccess::Read => FsPerms::ReadOnly,
                 FolderAccess::Write => FsPerms::ReadWrite,
             };
-            wasi.preopened_dir(&grant.host, &grant.guest, permissions).map_err(|error| {
-                MissingFolder { grant: grant.clone(), reason: error.root_cause().to_string() }
-            })?;
+            wasi.preopened_dir(&grant.host, &grant.guest, permissions)
+                .map_err(|error| MissingFolder {
+                    grant: grant.clone(),
+                    reason: error.root_cause().to_string(),
+                })?;
         }
         if self.network.is_empty() {
             wasi.allow_tcp(false).allow_udp(false);
         } else {
-            wasi.allow_ip_name_lookup(true).allow_tcp(true).allow_udp(true).socket_addr_check(network::socket_check(
-                Arc::clone(&self.network),
-                denials.clone(),
-            ));
+            wasi.allow_ip_name_lookup(true)
+                .allow_tcp(true)
+                .allow_udp(true)
+                .socket_addr_check(network::socket_check(
+                    Arc::clone(&self.network),
+                    denials.clone(),
+                ));
         }
         Ok(wasi.build())
     }

@@ -78,22 +78,35 @@ impl Breakdown {
 }
 
 fn trap(error: &wasmtime::Error, text: &str) -> Trap {
-    let backtrace = error.downcast_ref::<WasmBacktrace>().map(frames).unwrap_or_default();
+    let backtrace = error
+        .downcast_ref::<WasmBacktrace>()
+        .map(frames)
+        .unwrap_or_default();
     if let Some(exit) = error.downcast_ref::<wasmtime_wasi::I32Exit>() {
         let message = format!("the guest called `exit({})` instead of answering", exit.0);
-        return Trap { kind: TrapKind::Exit, message, backtrace };
+        return Trap {
+            kind: TrapKind::Exit,
+            message,
+            backtrace,
+        };
     }
     let (kind, message) = match error.downcast_ref::<wasmtime::Trap>() {
-        Some(wasmtime::Trap::StackOverflow) => {
-            (TrapKind::StackOverflow, "the guest's stack is exhausted (endless recursion?)".into())
-        }
-        Some(wasmtime::Trap::UnreachableCodeReached) => {
-            (TrapKind::Unreachable, "the guest gave up (a panic or an abort)".into())
-        }
+        Some(wasmtime::Trap::StackOverflow) => (
+            TrapKind::StackOverflow,
+            "the guest's stack is exhausted (endless recursion?)".into(),
+        ),
+        Some(wasmtime::Trap::UnreachableCodeReached) => (
+            TrapKind::Unreachable,
+            "the guest gave up (a panic or an abort)".into(),
+        ),
         Some(trap) => (TrapKind::Fault, trap.to_string()),
         None => (TrapKind::Fault, error_line(text)),
     };
-    Trap { kind, message, backtrace }
+    Trap {
+        kind,
+        message,
+        backtrace,
+    }
 }
 
 fn frames(backtrace: &WasmBacktrace) -> Vec<String> {

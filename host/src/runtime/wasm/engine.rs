@@ -53,7 +53,11 @@ impl Engine {
         let mut linker = Linker::new(&wasmtime);
         imports::add_to_linker(&mut linker)?;
         let fingerprint = fingerprint(&wasmtime);
-        Ok(Self { wasmtime, linker, fingerprint })
+        Ok(Self {
+            wasmtime,
+            linker,
+            fingerprint,
+        })
     }
 
     /// The engine below.
@@ -110,13 +114,15 @@ fn settings(allocation: Allocation) -> Config {
 /// nothing in its loop can fail.
 fn start_clock(engine: &wasmtime::Engine) -> wasmtime::Result<()> {
     let engine = engine.weak();
-    thread::Builder::new().name("prx-clock".into()).spawn(move || {
-        while let Some(engine) = engine.upgrade() {
-            engine.increment_epoch();
-            drop(engine);
-            thread::sleep(TICK);
-        }
-    })?;
+    thread::Builder::new()
+        .name("prx-clock".into())
+        .spawn(move || {
+            while let Some(engine) = engine.upgrade() {
+                engine.increment_epoch();
+                drop(engine);
+                thread::sleep(TICK);
+            }
+        })?;
     Ok(())
 }
 

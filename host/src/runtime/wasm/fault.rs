@@ -76,7 +76,9 @@ impl ModuleFault {
             Self::UnknownVersion { .. } => {
                 "build it against the served version of `prx:skill`, or update prx-host"
             }
-            Self::MissingImports(_) => "build it without these imports, or compose it with a component that offers them",
+            Self::MissingImports(_) => {
+                "build it without these imports, or compose it with a component that offers them"
+            }
             Self::NotCompiled(_) => return None,
             Self::NotDescribed(_) | Self::BadDescription(_) => "its author must mend `describe`",
             Self::Changed => "it is loaded again at the next reload or start",

@@ -49,11 +49,6 @@ impl Limiter {
     pub fn refused(&self) -> Option<Refusal> {
         self.refused
     }
-
-    /// Bytes of linear memory in use.
-    pub fn memory(&self) -> usize {
-        self.memory
-    }
 }
 
 impl ResourceLimiter for Limiter {
@@ -79,7 +74,9 @@ impl ResourceLimiter for Limiter {
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        let total = self.table_elements.saturating_add(desired.saturating_sub(current));
+        let total = self
+            .table_elements
+            .saturating_add(desired.saturating_sub(current));
         if total > MAX_TABLE_ELEMENTS {
             self.refused.get_or_insert(Refusal::TableElements);
             return Ok(false);

@@ -39,7 +39,12 @@ pub struct Loader {
 impl Loader {
     /// A loader whose asynchronous parts run on the current runtime.
     pub fn new(engine: Engine, cache: CompileCache, max_memory: u64) -> Self {
-        Self { engine, cache, max_memory, runtime: Handle::current() }
+        Self {
+            engine,
+            cache,
+            max_memory,
+            runtime: Handle::current(),
+        }
     }
 
     /// The cache of compiled modules.
@@ -54,13 +59,27 @@ impl Loader {
 
     /// Loads a module: from the cache where it is known, else by compiling it.
     pub fn load(&self, source: &ModuleSource) -> Result<Arc<Module>, ModuleFault> {
-        let bytes = source.read()?;
-        let digest: [u8; 32] = Sha256::digest(&bytes).into();
+        self.load_bytes(source, &source.read()?)
+    }
+
+    /// Loads a module whose file was read already.
+    pub(super) fn load_bytes(
+        &self,
+        source: &ModuleSource,
+        bytes: &[u8],
+    ) -> Result<Arc<Module>, ModuleFault> {
+        let digest: [u8; 32] = Sha256::digest(bytes).into();
         if let Some(descriptor) = self.known(digest) {
             let size = bytes.len() as u64;
-            return Ok(Arc::new(Module::new(source.path(), digest, size, descriptor, None)));
+            return Ok(Arc::new(Module::new(
+                source.path(),
+                digest,
+                size,
+                descriptor,
+                None,
+            )));
         }
-        self.compile(source, digest, &bytes)
+        self.compile(source, digest, bytes)
     }
 
     /// Whether a module of these bytes can be had without compiling.
@@ -91,8 +110,9 @@ impl Loader {
             .prepare(&self.engine, &component)
             .map_err(|error| ModuleFault::NotCompiled(one_line(&error)))?;
         let tools = self.describe(&prepared)?;
-        let code =
-            component.serialize().map_err(|error| ModuleFault::NotCompiled(one_line(&error)))?;
+        let code = component
+            .serialize()
+            .map_err(|error| ModuleFault::NotCompiled(one_line(&error)))?;
         let code_bytes = code.len() as u64;
         let descriptor = Descriptor {
             kind: kind.name().to_owned(),
@@ -105,7 +125,13 @@ impl Loader {
         self.remember(digest, &descriptor, &code);
         let size = bytes.len() as u64;
         tracing::debug!(module = %source.path().display(), ?compile_time, code_bytes, "compiled");
-        Ok(Arc::new(Module::new(source.path(), digest, size, descriptor, Some(prepared))))
+        Ok(Arc::new(Module::new(
+            source.path(),
+            digest,
+            size,
+            descriptor,
+            Some(prepared),
+        )))
     }
 
     fn compile_component(&self, bytes: &[u8]) -> Result<Component, ModuleFault> {
@@ -116,11 +142,19 @@ impl Loader {
     }
 
     fn describe(&self, prepared: &Arc<dyn Prepared>) -> Result<Vec<ToolSpec>, ModuleFault> {
-        let limits = SessionLimits { max_memory: self.max_memory, max_output: DESCRIBE_OUTPUT };
+        let limits = SessionLimits {
+            max_memory: self.max_memory,
+            max_output: DESCRIBE_OUTPUT,
+        };
         let mut session = Session::start(&self.engine, &Access::none(), &limits, None)
             .map_err(|fault| ModuleFault::NotDescribed(fault.to_string()))?;
         let watched = self.runtime.block_on(async {
-            session::watch(prepared.describe(&mut session.store), DESCRIBE_TIMEOUT, None).await
+            session::watch(
+                prepared.describe(&mut session.store),
+                DESCRIBE_TIMEOUT,
+                None,
+            )
+            .await
         });
         let (described, remains) = session.end(watched);
         described.unwrap_or_else(|breakdown| {
@@ -178,7 +212,11 @@ impl Loader {
     }
 
     fn key(&self, digest: [u8; 32]) -> CacheKey {
-        CacheKey { module: digest, engine: self.engine.fingerprint(), kind: "component" }
+        CacheKey {
+            module: digest,
+            engine: self.engine.fingerprint(),
+            kind: "component",
+        }
     }
 }
 
@@ -200,10 +238,15 @@ fn check_imports(shape: &Shape) -> Result<(), ModuleFault> {
         return Ok(());
     }
     let missing: Vec<String> = shape.imports.iter().filter_map(missing_import).collect();
-    if missing.is_empty() { Ok(()) } else { Err(ModuleFault::MissingImports(missing)) }
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(ModuleFault::MissingImports(missing))
+    }
 }
 
-fn missing_import(import: &ExternName) -> Option<String> {
+/// What is wrong with an import, if something is.
+pub(super) fn missing_import(import: &ExternName) -> Option<String> {
     let Some((_, offered)) = OFFERED.iter().find(|(name, _)| *name == import.name) else {
         return Some(format!("`{import}`"));
     };
@@ -211,18 +254,23 @@ fn missing_import(import: &ExternName) -> Option<String> {
     if is_compatible(asked, offered) {
         return None;
     }
-    Some(format!("`{}` in version {asked} (offered: {offered})", import.name))
+    Some(format!(
+        "`{}` in version {asked} (offered: {offered})",
+        import.name
+    ))
 }
 
 /// Semantic versioning, as the component linker applies it.
 fn is_compatible(asked: &str, offered: &str) -> bool {
-    let (Ok(asked), Ok(offered)) =
-        (asked.parse::<semver::Version>(), offered.parse::<semver::Version>())
-    else {
+    let (Ok(asked), Ok(offered)) = (
+        asked.parse::<semver::Version>(),
+        offered.parse::<semver::Version>(),
+    ) else {
         return asked == offered;
     };
     if asked.pre.is_empty() && offered.major == asked.major {
-        offered.major > 0 || (offered.minor == asked.minor && (offered.minor > 0 || asked == offered))
+        offered.major > 0
+            || (offered.minor == asked.minor && (offered.minor > 0 || asked == offered))
     } else {
         asked == offered
     }

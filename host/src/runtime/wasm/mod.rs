@@ -12,6 +12,7 @@ pub mod compile_cache;
 pub mod engine;
 pub mod fault;
 pub mod imports;
+pub mod inspect;
 pub mod limits;
 pub mod loader;
 pub mod module;
@@ -85,7 +86,11 @@ pub async fn call(
     call: ModuleCall<'_>,
 ) -> Result<(Answer, Remains), NotStarted> {
     let started = tokio::time::Instant::now();
-    let loading = session::watch(async { Ok(call.module.prepared(loader).await) }, call.timeout, call.cancel);
+    let loading = session::watch(
+        async { Ok(call.module.prepared(loader).await) },
+        call.timeout,
+        call.cancel,
+    );
     let prepared = match loading.await {
         session::Watched::Done(Ok(prepared)) => prepared?,
         session::Watched::Cancelled => return Err(NotStarted::Cancelled),

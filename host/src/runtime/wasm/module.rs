@@ -34,6 +34,17 @@ pub struct Descriptor {
     pub code_bytes: u64,
 }
 
+/// Bytes in hexadecimal.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+}
+
 /// A module that serves.
 pub struct Module {
     path: PathBuf,
@@ -54,7 +65,14 @@ impl Module {
     ) -> Self {
         let from_cache = prepared.is_none();
         let prepared = OnceCell::new_with(prepared);
-        Self { path, digest, size, descriptor, from_cache, prepared }
+        Self {
+            path,
+            digest,
+            size,
+            descriptor,
+            from_cache,
+            prepared,
+        }
     }
 
     /// The file it was read from.
@@ -69,11 +87,7 @@ impl Module {
 
     /// SHA-256 of the file, in hexadecimal.
     pub fn digest_hex(&self) -> String {
-        use std::fmt::Write as _;
-        self.digest.iter().fold(String::with_capacity(64), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hex(&self.digest)
     }
 
     /// Bytes of the file.

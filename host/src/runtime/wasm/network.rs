@@ -25,9 +25,9 @@ pub(super) fn socket_check(
         let (patterns, denials) = (Arc::clone(&patterns), denials.clone());
         Box::pin(async move {
             let allowed = match usage {
-                SocketAddrUse::TcpConnect
-                | SocketAddrUse::UdpSend
-                | SocketAddrUse::UdpReceive => may_reach(&patterns, address).await,
+                SocketAddrUse::TcpConnect | SocketAddrUse::UdpSend | SocketAddrUse::UdpReceive => {
+                    may_reach(&patterns, address).await
+                }
                 // A client's own end, which the system chooses.
                 SocketAddrUse::TcpBind | SocketAddrUse::UdpBind => {
                     address.port() == 0 && !patterns.is_empty()
@@ -46,7 +46,10 @@ pub(super) fn socket_check(
 async fn may_reach(patterns: &[HostPattern], address: SocketAddr) -> bool {
     let ip = address.ip().to_canonical();
     let literal = ip.to_string();
-    if patterns.iter().any(|pattern| pattern.allows(&literal, address.port())) {
+    if patterns
+        .iter()
+        .any(|pattern| pattern.allows(&literal, address.port()))
+    {
         return true;
     }
     for pattern in patterns {
@@ -87,7 +90,10 @@ impl HttpPolicy {
 type HttpAnswer = Box<
     dyn Future<
             Output = Result<
-                (http::Response<WasiBody>, Box<dyn Future<Output = Result<(), HttpError>> + Send>),
+                (
+                    http::Response<WasiBody>,
+                    Box<dyn Future<Output = Result<(), HttpError>> + Send>,
+                ),
                 HttpError,
             >,
         > + Send,
@@ -103,13 +109,29 @@ impl WasiHttpHooks for HttpPolicy {
         use http_body_util::BodyExt;
 
         let uri = request.uri();
-        let default_port = if uri.scheme() == Some(&http::uri::Scheme::HTTP) { 80 } else { 443 };
-        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        let default_port = if uri.scheme() == Some(&http::uri::Scheme::HTTP) {
+            80
+        } else {
+            443
+        };
+        let host = uri
+            .host()
+            .unwrap_or_default()
+            .trim_matches(['[', ']'])
+            .to_owned();
         let port = uri.port_u16().unwrap_or(default_port);
         // User information in an authority only serves to disguise the host.
-        let disguised = uri.authority().is_none_or(|authority| authority.as_str().contains('@'));
-        if disguised || !self.patterns.iter().any(|pattern| pattern.allows(&host, port)) {
-            self.denials.note(Capability::Network(format!("{host}:{port}")));
+        let disguised = uri
+            .authority()
+            .is_none_or(|authority| authority.as_str().contains('@'));
+        if disguised
+            || !self
+                .patterns
+                .iter()
+                .any(|pattern| pattern.allows(&host, port))
+        {
+            self.denials
+                .note(Capability::Network(format!("{host}:{port}")));
             return Box::new(async { Err(HttpError::HttpRequestDenied) });
         }
         Box::new(async move {

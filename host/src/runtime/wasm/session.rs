@@ -15,7 +15,7 @@ use super::access::{Access, MissingFolder};
 use super::breakdown::Breakdown;
 use super::call_state::CallState;
 use super::engine::Engine;
-use super::limits::{MAX_HANDLES, Refusal};
+use super::limits::MAX_HANDLES;
 use super::streams::{Capture, Stream};
 use crate::model::{Capability, Captured, EventSink};
 
@@ -46,8 +46,6 @@ pub struct Remains {
     pub stderr: Captured,
     /// What it asked for and was not granted.
     pub denials: Vec<Capability>,
-    /// What it was refused of memory and tables.
-    pub refused: Option<Refusal>,
 }
 
 impl Session {
@@ -60,8 +58,7 @@ impl Session {
     ) -> Result<Self, MissingFolder> {
         let stdout = Capture::new(Stream::Stdout, limits.max_output, events.clone());
         let stderr = Capture::new(Stream::Stderr, limits.max_output, events.clone());
-        let state =
-            access.call_state(limits.max_memory, stdout.clone(), stderr.clone(), events)?;
+        let state = access.call_state(limits.max_memory, stdout.clone(), stderr.clone(), events)?;
         let mut store = Store::new(engine.wasmtime(), state);
         store.limiter(|state| &mut state.limiter);
         // Before instantiation: a new store's deadline is in the past already.
@@ -70,7 +67,11 @@ impl Session {
         let hostcall_bytes = limits.max_output.saturating_mul(2).max(HOSTCALL_FLOOR);
         store.set_hostcall_fuel(usize::try_from(hostcall_bytes).unwrap_or(usize::MAX));
         store.set_max_component_handles(MAX_HANDLES);
-        Ok(Self { store, stdout, stderr })
+        Ok(Self {
+            store,
+            stdout,
+            stderr,
+        })
     }
 
     /// Ends the guest: tells apart how it ended, and takes what it left behind.
@@ -88,7 +89,6 @@ impl Session {
             stdout: self.stdout.take(),
             stderr: self.stderr.take(),
             denials: state.denials.take(),
-            refused,
         };
         (result, remains)
     }

@@ -1,7 +1,7 @@
 //! What a file is, read from its bytes alone: nothing is compiled and nothing runs.
 
 use serde::{Deserialize, Serialize};
-use wasmparser::{ComponentExternalKind, Encoding, Parser, Payload, Validator, WasmFeatures};
+use wasmparser::{ComponentExternalKind, Encoding, Parser, Payload};
 
 use super::fault::ModuleFault;
 
@@ -44,10 +44,14 @@ pub struct ExternName {
 impl ExternName {
     fn new(text: &str) -> Self {
         match text.split_once('@') {
-            Some((name, version)) => {
-                Self { name: name.to_owned(), version: Some(version.to_owned()) }
-            }
-            None => Self { name: text.to_owned(), version: None },
+            Some((name, version)) => Self {
+                name: name.to_owned(),
+                version: Some(version.to_owned()),
+            },
+            None => Self {
+                name: text.to_owned(),
+                version: None,
+            },
         }
     }
 }
@@ -77,7 +81,11 @@ impl Shape {
         }
         let shape = Self::parse(bytes).map_err(|error| parse_fault(bytes, &error))?;
         // A header alone is a valid module, and the beginning of every other one.
-        if bytes.len() == HEADER_BYTES { Err(ModuleFault::Truncated) } else { Ok(shape) }
+        if bytes.len() == HEADER_BYTES {
+            Err(ModuleFault::Truncated)
+        } else {
+            Ok(shape)
+        }
     }
 
     fn parse(bytes: &[u8]) -> wasmparser::Result<Self> {
@@ -127,14 +135,20 @@ impl Shape {
                 for import in section.into_imports() {
                     let import = import?;
                     let name = format!("{} {}", import.module, import.name);
-                    self.imports.push(ExternName { name, version: None });
+                    self.imports.push(ExternName {
+                        name,
+                        version: None,
+                    });
                 }
             }
             Payload::ExportSection(section) => {
                 self.only_types = false;
                 for export in section {
                     let name = export?.name.to_owned();
-                    self.exports.push(ExternName { name, version: None });
+                    self.exports.push(ExternName {
+                        name,
+                        version: None,
+                    });
                 }
             }
             _ => {}
@@ -154,12 +168,14 @@ impl Shape {
     pub fn other_kind(&self) -> ModuleFault {
         let exports_named = |name: &str| self.exports.iter().any(|export| export.name == name);
         let (what, why) = match self.encoding {
-            WasmEncoding::Component if self.exports.is_empty() => {
-                ("a component without exports", "it exports nothing".to_owned())
-            }
-            WasmEncoding::Component if self.only_types => {
-                ("a WIT package", "it holds interfaces and no code".to_owned())
-            }
+            WasmEncoding::Component if self.exports.is_empty() => (
+                "a component without exports",
+                "it exports nothing".to_owned(),
+            ),
+            WasmEncoding::Component if self.only_types => (
+                "a WIT package",
+                "it holds interfaces and no code".to_owned(),
+            ),
             WasmEncoding::Component if exports_named("wasi:cli/run") => {
                 ("a WASI 0.2 command", self.exports_instead())
             }
@@ -172,13 +188,20 @@ impl Shape {
             }
             WasmEncoding::Core => ("a core module", "it is no component".to_owned()),
         };
-        ModuleFault::OtherKind { what: what.into(), why }
+        ModuleFault::OtherKind {
+            what: what.into(),
+            why,
+        }
     }
 
     fn exports_instead(&self) -> String {
         const SHOWN: usize = 5;
-        let mut names: Vec<String> =
-            self.exports.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+        let mut names: Vec<String> = self
+            .exports
+            .iter()
+            .take(SHOWN)
+            .map(|name| format!("`{name}`"))
+            .collect();
         if self.exports.len() > SHOWN {
             names.push("…".into());
         }
@@ -194,18 +217,6 @@ fn parse_fault(bytes: &[u8], error: &wasmparser::BinaryReaderError) -> ModuleFau
     }
 }
 
-/// Checks every byte of a module against the specification, without compiling it.
-///
-/// # Errors
-///
-/// Where and how it is not valid.
-pub fn validate(bytes: &[u8], features: WasmFeatures) -> Result<(), ModuleFault> {
-    Validator::new_with_features(features)
-        .validate_all(bytes)
-        .map(drop)
-        .map_err(|error| parse_fault(bytes, &error))
-}
-
 /// What a file is that does not begin like WebAssembly.
 fn other_format(bytes: &[u8]) -> Option<String> {
     if bytes.is_empty() {
@@ -214,7 +225,9 @@ fn other_format(bytes: &[u8]) -> Option<String> {
     if bytes.starts_with(b"\0asm") || (bytes.len() < 4 && b"\0asm".starts_with(bytes)) {
         return None;
     }
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(256)]).trim_start().to_owned();
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(256)])
+        .trim_start()
+        .to_owned();
     let lower = text.to_ascii_lowercase();
     let what = if bytes.starts_with(b"\x7fELF") {
         "a native program (ELF)"
@@ -226,7 +239,9 @@ fn other_format(bytes: &[u8]) -> Option<String> {
         "a Git LFS pointer (run `git lfs pull`)"
     } else if lower.starts_with("<!doctype") || lower.starts_with("<html") {
         "an HTML page, perhaps a failed download"
-    } else if text.starts_with("(module") || text.starts_with("(component") || text.starts_with(";;")
+    } else if text.starts_with("(module")
+        || text.starts_with("(component")
+        || text.starts_with(";;")
     {
         "WebAssembly text (run `wasm-tools parse`)"
     } else if std::str::from_utf8(bytes).is_ok() {

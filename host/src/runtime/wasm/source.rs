@@ -25,12 +25,18 @@ pub struct ModuleSource {
 impl ModuleSource {
     /// A file inside of the module folder, by its path in there.
     pub fn inside(folder: &Arc<Dir>, folder_path: &Path, file: impl Into<PathBuf>) -> Self {
-        Self { folder: Some((Arc::clone(folder), folder_path.to_owned())), file: file.into() }
+        Self {
+            folder: Some((Arc::clone(folder), folder_path.to_owned())),
+            file: file.into(),
+        }
     }
 
     /// A file that the operator named by an absolute path.
     pub fn absolute(file: impl Into<PathBuf>) -> Self {
-        Self { folder: None, file: file.into() }
+        Self {
+            folder: None,
+            file: file.into(),
+        }
     }
 
     /// The whole path, for messages.
@@ -45,7 +51,9 @@ impl ModuleSource {
     pub(super) fn read(&self) -> Result<Vec<u8>, ModuleFault> {
         let unreadable = |error: std::io::Error| ModuleFault::Unreadable(error.to_string());
         let file = match &self.folder {
-            Some((folder, _)) => folder.open(&self.file).map_err(|error| self.explain(&error))?,
+            Some((folder, _)) => folder
+                .open(&self.file)
+                .map_err(|error| self.explain(&error))?,
             None => cap_std::fs::File::open_ambient(&self.file, ambient_authority())
                 .map_err(unreadable)?,
         };
@@ -53,13 +61,18 @@ impl ModuleSource {
         if !metadata.is_file() {
             return Err(ModuleFault::Unreadable("it is no regular file".into()));
         }
-        let too_large = |size| ModuleFault::TooLarge { size, limit: MAX_MODULE_BYTES };
+        let too_large = |size| ModuleFault::TooLarge {
+            size,
+            limit: MAX_MODULE_BYTES,
+        };
         if metadata.len() > MAX_MODULE_BYTES {
             return Err(too_large(metadata.len()));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
         // The file may grow while it is read; the limit holds all the same.
-        file.take(MAX_MODULE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        file.take(MAX_MODULE_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .map_err(unreadable)?;
         if bytes.len() as u64 > MAX_MODULE_BYTES {
             return Err(too_large(bytes.len() as u64));
         }

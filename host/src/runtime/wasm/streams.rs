@@ -44,18 +44,34 @@ impl Capture {
     pub fn new(stream: Stream, limit: u64, events: Option<EventSink>) -> Self {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let captured = Mutex::new(Captured::default());
-        Self { shared: Arc::new(Shared { stream, limit, events, captured }) }
+        Self {
+            shared: Arc::new(Shared {
+                stream,
+                limit,
+                events,
+                captured,
+            }),
+        }
     }
 
     /// Takes what was kept.
     pub fn take(&self) -> Captured {
-        std::mem::take(&mut self.shared.captured.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(
+            &mut self
+                .shared
+                .captured
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
     }
 
     fn accept(&self, bytes: &[u8]) {
         let kept = {
-            let mut captured =
-                self.shared.captured.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut captured = self
+                .shared
+                .captured
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             let room = self.shared.limit.saturating_sub(captured.bytes.len());
             let kept = &bytes[..bytes.len().min(room)];
             captured.bytes.extend_from_slice(kept);

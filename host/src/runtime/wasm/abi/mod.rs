@@ -24,8 +24,11 @@ pub trait Abi: Send + Sync {
     fn recognise(&self, shape: &Shape) -> Recognised;
 
     /// Links a compiled module, once for all its calls.
-    fn prepare(&self, engine: &Engine, component: &Component)
-    -> wasmtime::Result<Arc<dyn Prepared>>;
+    fn prepare(
+        &self,
+        engine: &Engine,
+        component: &Component,
+    ) -> wasmtime::Result<Arc<dyn Prepared>>;
 }
 
 /// Whether a module is of a kind.

@@ -31,9 +31,8 @@ impl Budget {
 }
 
 impl Host for CallState {
-    fn enabled(&mut self, level: Level) -> wasmtime::Result<bool> {
-        Ok(self.services.events.is_some() && self.services.log.messages < MAX_MESSAGES
-            || log_enabled(level))
+    fn enabled(&mut self, _level: Level) -> wasmtime::Result<bool> {
+        Ok(self.services.events.is_some() && self.services.log.messages < MAX_MESSAGES)
     }
 
     fn write(
@@ -49,14 +48,14 @@ impl Host for CallState {
             return Ok(());
         }
         if let Some(events) = &self.services.events {
-            events(Event::Log { level: level.into(), message: &message, fields: &fields });
+            events(Event::Log {
+                level: level.into(),
+                message: &message,
+                fields: &fields,
+            });
         }
         Ok(())
     }
-}
-
-fn log_enabled(_level: Level) -> bool {
-    false
 }
 
 impl From<Level> for LogLevel {

@@ -28,7 +28,10 @@ impl Budget {
         }
         if self.reports >= FREE_REPORTS {
             let now = Instant::now();
-            if self.last.is_some_and(|last| now.duration_since(last) < INTERVAL) {
+            if self
+                .last
+                .is_some_and(|last| now.duration_since(last) < INTERVAL)
+            {
                 return false;
             }
             self.last = Some(now);
@@ -41,14 +44,23 @@ impl Budget {
 
 impl Host for CallState {
     fn report(&mut self, amount: Amount, message: Option<String>) -> wasmtime::Result<()> {
-        let Some(events) = &self.services.events else { return Ok(()) };
-        #[allow(clippy::cast_precision_loss, reason = "a count past 2^53 needs no exact progress")]
+        let Some(events) = &self.services.events else {
+            return Ok(());
+        };
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "a count past 2^53 needs no exact progress"
+        )]
         let (done, total) = match amount {
             Amount::Fraction(done) => (done, Some(1.0)),
             Amount::Count(count) => (count.done as f64, count.total.map(|total| total as f64)),
         };
         if self.services.progress.admits(done, total) {
-            events(Event::Progress(Progress { done, total, message: message.as_deref() }));
+            events(Event::Progress(Progress {
+                done,
+                total,
+                message: message.as_deref(),
+            }));
         }
         Ok(())
     }
@@ -75,7 +87,9 @@ mod tests {
     #[test]
     fn a_flood_of_reports_is_thinned() {
         let mut budget = Budget::default();
-        let admitted = (0..1_000_000).filter(|n| budget.admits(f64::from(*n), None)).count();
+        let admitted = (0..1_000_000)
+            .filter(|n| budget.admits(f64::from(*n), None))
+            .count();
         assert!(admitted >= FREE_REPORTS as usize, "{admitted}");
         assert!(admitted < 10_000, "{admitted}");
     }

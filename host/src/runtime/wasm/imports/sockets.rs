@@ -42,7 +42,10 @@ impl HasData for HasGuarded {
 
 fn guarded(state: &mut CallState) -> Guarded<'_> {
     Guarded {
-        wasi: WasiSocketsCtxView { ctx: state.wasi.sockets(), table: &mut state.table },
+        wasi: WasiSocketsCtxView {
+            ctx: state.wasi.sockets(),
+            table: &mut state.table,
+        },
         network: &state.network,
         denials: &state.denials,
     }
@@ -100,7 +103,11 @@ impl ip_name_lookup::Host for Guarded<'_> {
         network: Resource<Network>,
         name: String,
     ) -> SocketResult<Resource<Addresses>> {
-        if !self.network.iter().any(|pattern| pattern.allows_lookup(&name)) {
+        if !self
+            .network
+            .iter()
+            .any(|pattern| pattern.allows_lookup(&name))
+        {
             self.denials.note(Capability::Network(name));
             return Err(ErrorCode::PermanentResolverFailure.into());
         }

@@ -35,23 +35,23 @@ impl From<StateError> for Error {
 
 impl Host for CallState {
     async fn get(&mut self, key: String) -> wasmtime::Result<Result<Option<Vec<u8>>, Error>> {
-        self.with_store(move |store, quota| store.get(&key, quota)).await
+        self.with_store(move |store, quota| store.get(&key, quota))
+            .await
     }
 
     async fn set(&mut self, key: String, value: Vec<u8>) -> wasmtime::Result<Result<(), Error>> {
-        self.with_store(move |store, quota| store.set(&key, &value, quota)).await
+        self.with_store(move |store, quota| store.set(&key, &value, quota))
+            .await
     }
 
     async fn delete(&mut self, key: String) -> wasmtime::Result<Result<bool, Error>> {
-        self.with_store(move |store, quota| store.delete(&key, quota)).await
+        self.with_store(move |store, quota| store.delete(&key, quota))
+            .await
     }
 
-    async fn increment(
-        &mut self,
-        key: String,
-        delta: i64,
-    ) -> wasmtime::Result<Result<i64, Error>> {
-        self.with_store(move |store, quota| store.increment(&key, delta, quota)).await
+    async fn increment(&mut self, key: String, delta: i64) -> wasmtime::Result<Result<i64, Error>> {
+        self.with_store(move |store, quota| store.increment(&key, delta, quota))
+            .await
     }
 
     async fn compare_and_set(
@@ -72,14 +72,17 @@ impl Host for CallState {
         after: Option<String>,
         limit: u32,
     ) -> wasmtime::Result<Result<Vec<String>, Error>> {
-        self.with_store(move |store, quota| store.keys(&prefix, after.as_deref(), limit, quota)).await
+        self.with_store(move |store, quota| store.keys(&prefix, after.as_deref(), limit, quota))
+            .await
     }
 
     async fn usage(&mut self) -> wasmtime::Result<Result<StoreUsage, Error>> {
-        self.with_store(|store, quota| store.usage(quota).map(|usage| StoreUsage {
-            used: usage.used,
-            quota: usage.quota,
-        }))
+        self.with_store(|store, quota| {
+            store.usage(quota).map(|usage| StoreUsage {
+                used: usage.used,
+                quota: usage.quota,
+            })
+        })
         .await
     }
 }

@@ -42,6 +42,7 @@ impl Connections {
     }
 
     /// The file.
+    #[cfg(test)]
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

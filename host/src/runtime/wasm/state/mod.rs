@@ -29,5 +29,5 @@ mod store;
 mod tests;
 
 pub use error::StateError;
-pub use namespace::{MAX_KEY_BYTES, MAX_KEYS_LISTED, Namespace, Usage};
+pub use namespace::Namespace;
 pub use store::StateStore;

@@ -1,7 +1,9 @@
 //! The operations of `prx:skill/state` on one namespace. Invariant: each is one
 //! transaction, and one that fails leaves everything as it was.
 
-use std::path::{Path, PathBuf};
+#[cfg(test)]
+use std::path::Path;
+use std::path::PathBuf;
 
 use rusqlite::{Transaction, TransactionBehavior};
 
@@ -42,6 +44,7 @@ impl Namespace {
     }
 
     /// The database file.
+    #[cfg(test)]
     pub fn path(&self) -> &Path {
         self.connections.path()
     }

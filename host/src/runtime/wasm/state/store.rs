@@ -2,7 +2,7 @@
 //! all callers of a name share its connections.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::error::StateError;
@@ -25,11 +25,6 @@ impl StateStore {
             folder: folder.into(),
             namespaces: Mutex::default(),
         }
-    }
-
-    /// The folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
     }
 
     /// The namespace of a tool entry. Opens nothing.

@@ -16,20 +16,34 @@ pub(super) fn output(output: tools::Output) -> Result<ToolOutput, ToolError> {
         None => None,
         Some(text) => Some(object(&text)?),
     };
-    let contents: Vec<Content> =
-        output.contents.into_iter().map(content).collect::<Result<_, _>>()?;
-    Ok(ToolOutput { contents, structured })
+    let contents: Vec<Content> = output
+        .contents
+        .into_iter()
+        .map(content)
+        .collect::<Result<_, _>>()?;
+    Ok(ToolOutput {
+        contents,
+        structured,
+    })
 }
 
 pub(super) fn error(error: tools::Error) -> ToolError {
     let (data, hint) = match error.data.as_deref().map(serde_json::from_str) {
         None => (None, None),
         Some(Ok(data)) => (Some(data), None),
-        Some(Err(fault)) => {
-            (None, Some(format!("the skill's `data` was left out: it is no JSON ({fault})")))
-        }
+        Some(Err(fault)) => (
+            None,
+            Some(format!(
+                "the skill's `data` was left out: it is no JSON ({fault})"
+            )),
+        ),
     };
-    ToolError { kind: error.kind.into(), message: error.message, data, hint }
+    ToolError {
+        kind: error.kind.into(),
+        message: error.message,
+        data,
+        hint,
+    }
 }
 
 fn broken_contract(what: impl std::fmt::Display) -> ToolError {
@@ -45,7 +59,9 @@ fn object(text: &str) -> Result<Value, ToolError> {
     match serde_json::from_str::<Value>(text) {
         Ok(value @ Value::Object(_)) => Ok(value),
         Ok(_) => Err(broken_contract("`structured` is no JSON object")),
-        Err(fault) => Err(broken_contract(format_args!("`structured` is no JSON: {fault}"))),
+        Err(fault) => Err(broken_contract(format_args!(
+            "`structured` is no JSON: {fault}"
+        ))),
     }
 }
 
@@ -54,16 +70,24 @@ fn content(content: tools::Content) -> Result<Content, ToolError> {
         tools::Content::Text(text) => Content::Text { text },
         tools::Content::Image(image) => Content::Image(media(image, "image/")?),
         tools::Content::Audio(audio) => Content::Audio(media(audio, "audio/")?),
-        tools::Content::Resource(resource) => Content::Resource { resource: embedded(resource)? },
+        tools::Content::Resource(resource) => Content::Resource {
+            resource: embedded(resource)?,
+        },
     })
 }
 
 fn media(media: tools::Media, prefix: &str) -> Result<Media, ToolError> {
     let name = media.media_type;
     if !name.starts_with(prefix) || !is_media_type(&name) {
-        return Err(broken_contract(format_args!("`{}` is no media type `{prefix}…`", cut(&name))));
+        return Err(broken_contract(format_args!(
+            "`{}` is no media type `{prefix}…`",
+            cut(&name)
+        )));
     }
-    Ok(Media { data: media.data, media_type: name })
+    Ok(Media {
+        data: media.data,
+        media_type: name,
+    })
 }
 
 fn embedded(resource: tools::EmbeddedResource) -> Result<EmbeddedResource, ToolError> {
@@ -71,7 +95,9 @@ fn embedded(resource: tools::EmbeddedResource) -> Result<EmbeddedResource, ToolE
     let scheme_end = uri.find(':').unwrap_or(0);
     let scheme = &uri[..scheme_end];
     let is_uri = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
         && uri.len() <= MAX_NAME_BYTES
         && !uri.contains(|c: char| c.is_control() || c == ' ');
     if !is_uri {
@@ -80,13 +106,20 @@ fn embedded(resource: tools::EmbeddedResource) -> Result<EmbeddedResource, ToolE
     if let Some(name) = &resource.media_type
         && !is_media_type(name)
     {
-        return Err(broken_contract(format_args!("`{}` is no media type", cut(name))));
+        return Err(broken_contract(format_args!(
+            "`{}` is no media type",
+            cut(name)
+        )));
     }
     let body = match resource.body {
         tools::ResourceBody::Text(text) => ResourceBody::Text(text),
         tools::ResourceBody::Blob(bytes) => ResourceBody::Blob(bytes),
     };
-    Ok(EmbeddedResource { uri, media_type: resource.media_type, body })
+    Ok(EmbeddedResource {
+        uri,
+        media_type: resource.media_type,
+        body,
+    })
 }
 
 /// `type/subtype` with optional parameters, as RFC 6838 spells it.
@@ -101,7 +134,9 @@ fn is_media_type(name: &str) -> bool {
     };
     name.len() <= MAX_NAME_BYTES
         && !name.contains(char::is_control)
-        && essence.split_once('/').is_some_and(|(kind, subtype)| part(kind) && part(subtype))
+        && essence
+            .split_once('/')
+            .is_some_and(|(kind, subtype)| part(kind) && part(subtype))
 }
 
 fn cut(text: &str) -> String {

@@ -7,9 +7,9 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::bindings::tools;
-use crate::schema;
 use crate::model::{Capability, Hints, Request, ToolSpec};
 use crate::runtime::wasm::fault::ModuleFault;
+use crate::schema;
 
 /// Tools that one module may offer.
 const MAX_TOOLS: usize = 256;
@@ -30,10 +30,15 @@ const MAX_FAULTS: usize = 8;
 /// Turns what a module said into tools, or into the list of its faults.
 pub(super) fn check(specs: Vec<tools::ToolSpec>) -> Result<Vec<ToolSpec>, ModuleFault> {
     if specs.is_empty() {
-        return Err(ModuleFault::BadDescription(vec!["it offers no tools".into()]));
+        return Err(ModuleFault::BadDescription(vec![
+            "it offers no tools".into(),
+        ]));
     }
     if specs.len() > MAX_TOOLS {
-        let fault = format!("it offers {} tools, at most {MAX_TOOLS} are allowed", specs.len());
+        let fault = format!(
+            "it offers {} tools, at most {MAX_TOOLS} are allowed",
+            specs.len()
+        );
         return Err(ModuleFault::BadDescription(vec![fault]));
     }
     let mut faults = Vec::new();
@@ -50,7 +55,11 @@ pub(super) fn check(specs: Vec<tools::ToolSpec>) -> Result<Vec<ToolSpec>, Module
             break;
         }
     }
-    if faults.is_empty() { Ok(checked) } else { Err(ModuleFault::BadDescription(faults)) }
+    if faults.is_empty() {
+        Ok(checked)
+    } else {
+        Err(ModuleFault::BadDescription(faults))
+    }
 }
 
 fn check_one(spec: tools::ToolSpec, faults: &mut Vec<String>) -> Option<ToolSpec> {
@@ -62,14 +71,25 @@ fn check_one(spec: tools::ToolSpec, faults: &mut Vec<String>) -> Option<ToolSpec
             "its name must begin with a letter and have at most {MAX_NAME_BYTES} letters, digits, `_` or `-`"
         ));
     }
-    check_text("title", spec.title.as_deref().unwrap_or_default(), MAX_TITLE_CHARS, &mut fault);
+    check_text(
+        "title",
+        spec.title.as_deref().unwrap_or_default(),
+        MAX_TITLE_CHARS,
+        &mut fault,
+    );
     if spec.description.trim().is_empty() {
         fault("it has no description".into());
     }
-    check_text("description", &spec.description, MAX_DESCRIPTION_CHARS, &mut fault);
+    check_text(
+        "description",
+        &spec.description,
+        MAX_DESCRIPTION_CHARS,
+        &mut fault,
+    );
     let input_schema = check_schema("input-schema", &spec.input_schema, &mut fault);
-    let output_schema =
-        spec.output_schema.map(|text| check_schema("output-schema", &text, &mut fault));
+    let output_schema = spec
+        .output_schema
+        .map(|text| check_schema("output-schema", &text, &mut fault));
     let requests = check_requests(spec.requests, &mut fault);
     if faults.len() > before {
         return None;
@@ -93,16 +113,23 @@ fn check_one(spec: tools::ToolSpec, faults: &mut Vec<String>) -> Option<ToolSpec
 fn is_tool_name(name: &str) -> bool {
     name.len() <= MAX_NAME_BYTES
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
 fn check_text(what: &str, text: &str, limit: usize, fault: &mut impl FnMut(String)) {
     let chars = text.chars().count();
     if chars > limit {
-        fault(format!("its {what} has {chars} characters, at most {limit} are allowed"));
+        fault(format!(
+            "its {what} has {chars} characters, at most {limit} are allowed"
+        ));
     }
     // Terminals and models must not be steered by invisible characters.
-    if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
+    if text
+        .chars()
+        .any(|c| c.is_control() && !matches!(c, '\n' | '\t'))
+    {
         fault(format!("its {what} has control characters"));
     }
 }
@@ -131,12 +158,12 @@ fn check_schema(what: &str, text: &str, fault: &mut impl FnMut(String)) -> Optio
     }
 }
 
-fn check_requests(
-    requests: Vec<tools::Request>,
-    fault: &mut impl FnMut(String),
-) -> Vec<Request> {
+fn check_requests(requests: Vec<tools::Request>, fault: &mut impl FnMut(String)) -> Vec<Request> {
     if requests.len() > MAX_REQUESTS {
-        fault(format!("it has {} requests, at most {MAX_REQUESTS} are allowed", requests.len()));
+        fault(format!(
+            "it has {} requests, at most {MAX_REQUESTS} are allowed",
+            requests.len()
+        ));
         return Vec::new();
     }
     let mut checked = Vec::with_capacity(requests.len());
@@ -156,8 +183,17 @@ fn check_requests(
             Capability::State => "",
         };
         check_text("request", target, MAX_REQUEST_BYTES, fault);
-        check_text("reason of a request", &request.reason, MAX_REQUEST_BYTES, fault);
-        checked.push(Request { capability, reason: request.reason, optional: request.optional });
+        check_text(
+            "reason of a request",
+            &request.reason,
+            MAX_REQUEST_BYTES,
+            fault,
+        );
+        checked.push(Request {
+            capability,
+            reason: request.reason,
+            optional: request.optional,
+        });
     }
     checked
 }

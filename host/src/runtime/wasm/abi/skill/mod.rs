@@ -18,7 +18,11 @@ use crate::runtime::wasm::fault::ModuleFault;
 use crate::runtime::wasm::shape::Shape;
 
 /// Bindings of `prx:skill@0.1.0`, without the WASI that the linker has of its own.
-#[allow(missing_docs, clippy::pedantic, reason = "generated; documented in wit/")]
+#[allow(
+    missing_docs,
+    clippy::pedantic,
+    reason = "generated; documented in wit/"
+)]
 pub(crate) mod bindings {
     wasmtime::component::bindgen!({
         path: "wit",
@@ -71,7 +75,9 @@ impl Abi for SkillAbi {
             })
         });
         match served {
-            Some(version) => Recognised::Yes { version: (*version).to_owned() },
+            Some(version) => Recognised::Yes {
+                version: (*version).to_owned(),
+            },
             None => Recognised::Refused(ModuleFault::UnknownVersion {
                 interface: INTERFACE.to_owned(),
                 asked: offered.join(", "),
@@ -110,7 +116,10 @@ impl Prepared for PreparedSkill {
         arguments: &str,
     ) -> wasmtime::Result<Result<ToolOutput, ToolError>> {
         let skill = self.0.instantiate_async(&mut *store).await?;
-        let answer = skill.prx_skill_tools().call_call(&mut *store, tool, arguments).await?;
+        let answer = skill
+            .prx_skill_tools()
+            .call_call(&mut *store, tool, arguments)
+            .await?;
         Ok(match answer {
             Ok(output) => convert::output(output),
             Err(error) => Err(convert::error(error)),

@@ -1,0 +1,173 @@
+//! What tools ask for against what is granted, and which key grants it.
+
+use std::path::Path;
+
+use prx_host::config::{Config, Setting};
+use prx_host::model::{Access, Capability, Grants, Request};
+use prx_host::{Entry, Tool};
+use serde::Serialize;
+
+/// One thing that tools of an entry ask for or are granted.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Asked {
+    /// The thing.
+    #[serde(flatten)]
+    pub capability: Capability,
+    /// Whether a tool asks for it, and can do without it.
+    pub need: Need,
+    /// Why, in the author's words.
+    pub reason: String,
+    /// The key that grants it; `None`: it is not granted.
+    pub granted_by: Option<String>,
+    /// What would grant it.
+    pub help: Option<String>,
+}
+
+/// How much a thing is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    /// The tool does not work without it.
+    Required,
+    /// The tool works without it too.
+    Optional,
+    /// No tool asks for it; it is granted all the same.
+    NotAsked,
+}
+
+impl Need {
+    /// In words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Required => "required",
+            Self::Optional => "optional",
+            Self::NotAsked => "not asked for",
+        }
+    }
+}
+
+/// All that the tools ask for, and then what is granted besides.
+pub fn compare(config: &Config, entry: &Entry, tools: &[&Tool]) -> Vec<Asked> {
+    let mut all: Vec<Asked> = Vec::new();
+    for request in tools.iter().flat_map(|tool| &tool.spec().requests) {
+        let known = all
+            .iter_mut()
+            .find(|asked| asked.capability == request.capability);
+        match known {
+            Some(asked) if !request.optional => asked.need = Need::Required,
+            Some(_) => {}
+            None => all.push(asked(config, entry, request)),
+        }
+    }
+    for capability in granted(entry.grants()) {
+        if !all
+            .iter()
+            .any(|asked| covers(&capability, &asked.capability, entry.grants()))
+        {
+            let granted_by = Some(key_of(config, entry, &capability));
+            let (need, reason) = (Need::NotAsked, String::new());
+            all.push(Asked {
+                capability,
+                need,
+                reason,
+                granted_by,
+                help: None,
+            });
+        }
+    }
+    all
+}
+
+fn asked(config: &Config, entry: &Entry, request: &Request) -> Asked {
+    let capability = request.capability.clone();
+    let granted = entry.grants().satisfy(&capability);
+    Asked {
+        need: if request.optional {
+            Need::Optional
+        } else {
+            Need::Required
+        },
+        reason: request.reason.clone(),
+        granted_by: granted.then(|| key_of(config, entry, &capability)),
+        help: (!granted).then(|| entry.how_to_grant(&capability)),
+        capability,
+    }
+}
+
+/// Grants as the capabilities that they are.
+fn granted(grants: &Grants) -> Vec<Capability> {
+    let mut all: Vec<Capability> = grants
+        .folders
+        .iter()
+        .map(|grant| match grant.access {
+            Access::Read => Capability::ReadFolder(grant.guest.clone()),
+            Access::Write => Capability::WriteFolder(grant.guest.clone()),
+        })
+        .collect();
+    all.extend(
+        grants
+            .variables
+            .iter()
+            .map(|(name, _)| Capability::Variable(name.clone())),
+    );
+    all.extend(
+        grants
+            .network
+            .iter()
+            .map(|host| Capability::Network(host.to_string())),
+    );
+    if grants.state_bytes > 0 {
+        all.push(Capability::State);
+    }
+    all
+}
+
+/// Whether what is asked for is served by this grant.
+fn covers(granted: &Capability, asked: &Capability, grants: &Grants) -> bool {
+    use Capability::{Network, ReadFolder, WriteFolder};
+    match (granted, asked) {
+        (ReadFolder(guest) | WriteFolder(guest), ReadFolder(path) | WriteFolder(path)) => {
+            Path::new(path).starts_with(guest) && grants.satisfy(asked)
+        }
+        (Network(_), Network(_)) => grants.satisfy(asked),
+        (granted, asked) => granted == asked,
+    }
+}
+
+/// The key that grants a thing, with its place: the entry's own where it has one.
+fn key_of(config: &Config, entry: &Entry, capability: &Capability) -> String {
+    let own = config.tools.get(entry.name());
+    let overrides = own.map(|tool| &tool.capabilities);
+    let global = &config.runtime.wasm.capabilities;
+    match capability {
+        Capability::ReadFolder(path) | Capability::WriteFolder(path) => {
+            let folders = entry.grants().folders.iter();
+            let within = |guest: &str| Path::new(path).starts_with(guest);
+            let grant = folders
+                .filter(|grant| within(&grant.guest))
+                .max_by_key(|grant| grant.access);
+            grant
+                .map(|grant| grant.granted_by.clone())
+                .unwrap_or_default()
+        }
+        Capability::Variable(name) => match own.filter(|tool| tool.env.value.contains_key(name)) {
+            Some(tool) => tool.env.origin(),
+            None => origin(
+                overrides.and_then(|own| own.env_vars.as_ref()),
+                &global.env_vars,
+            ),
+        },
+        Capability::Network(_) => origin(
+            overrides.and_then(|own| own.network.as_ref()),
+            &global.network,
+        ),
+        Capability::State => origin(
+            overrides.and_then(|own| own.max_state_bytes.as_ref()),
+            &global.max_state_bytes,
+        ),
+    }
+}
+
+fn origin<T>(own: Option<&Setting<T>>, global: &Setting<T>) -> String {
+    own.unwrap_or(global).origin()
+}

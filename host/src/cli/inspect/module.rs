@@ -1,0 +1,173 @@
+//! Finds what is to be looked at, and puts what is known into one JSON value.
+
+use std::path::Path;
+
+use prx_host::config::Config;
+use prx_host::model::ToolSpec;
+use prx_host::{Broken, Host, Inspection, Snapshot, Tool, WasmEncoding};
+use serde_json::{Value, json};
+
+use super::granted::{self, Asked};
+use super::text;
+use crate::cli::list::{lines_of, open, open_failure, open_with, what_of};
+use crate::cli::render::{Failure, Screen};
+use crate::cli::{Exit, facts};
+
+/// What is shown: a file, and the tools that are made of it under the configuration.
+pub struct Shown<'a> {
+    /// The file.
+    pub inspection: &'a Inspection,
+    /// Its tools, by the names that agents use; empty for a mere file.
+    pub tools: Vec<&'a Tool>,
+    /// What they ask for, and what is granted; `None` for a mere file.
+    pub asked: Option<Vec<Asked>>,
+}
+
+impl Shown<'_> {
+    /// Names and descriptions of the tools.
+    pub fn specs(&self) -> Vec<(&str, &ToolSpec)> {
+        if !self.tools.is_empty() {
+            return self
+                .tools
+                .iter()
+                .map(|tool| (tool.name(), tool.spec()))
+                .collect();
+        }
+        let descriptor = self.inspection.descriptor.iter();
+        descriptor
+            .flat_map(|found| &found.tools)
+            .map(|spec| (spec.name.as_str(), spec))
+            .collect()
+    }
+}
+
+/// Looks at a file, whatever it is.
+pub async fn inspect_file(config: Config, file: &Path, screen: Screen) -> Result<Exit, Failure> {
+    let current = std::env::current_dir().unwrap_or_default();
+    let inspection = prx_host::inspect_file(&config, current.join(file))
+        .await
+        .map_err(open_failure)?;
+    show(
+        &Shown {
+            inspection: &inspection,
+            tools: Vec::new(),
+            asked: None,
+        },
+        screen,
+    )
+}
+
+/// Looks at a tool, or at all tools of an entry.
+pub async fn inspect_tool(config: Config, name: &str, screen: Screen) -> Result<Exit, Failure> {
+    let host = open_with(Host::builder(config.clone()).only(name), screen).await?;
+    let snapshot = host.snapshot();
+    let tools = tools_of(&snapshot, name);
+    let Some(first) = tools.first() else {
+        return not_found(config, &snapshot, name, screen).await;
+    };
+    let entry = first.entry();
+    let asked = granted::compare(host.config(), entry, &tools);
+    let inspection = Inspection::of_module(entry.module());
+    show(
+        &Shown {
+            inspection: &inspection,
+            tools,
+            asked: Some(asked),
+        },
+        screen,
+    )
+}
+
+/// The tool of that name, or the tools of the entry of that name.
+fn tools_of<'a>(snapshot: &'a Snapshot, name: &str) -> Vec<&'a Tool> {
+    if let Some(tool) = snapshot.tool(name) {
+        return vec![tool.as_ref()];
+    }
+    snapshot
+        .tools()
+        .map(AsRef::as_ref)
+        .filter(|tool: &&Tool| tool.entry().name() == name)
+        .collect()
+}
+
+/// A name that is no tool: a broken one with a file that can be looked at, or unknown.
+async fn not_found(
+    config: Config,
+    snapshot: &Snapshot,
+    name: &str,
+    screen: Screen,
+) -> Result<Exit, Failure> {
+    let broken = snapshot.broken().iter().find(|broken| broken.name == name);
+    match broken {
+        Some(Broken {
+            module: Some(module),
+            ..
+        }) if module.is_file() => inspect_file(config, module, screen).await,
+        Some(broken) => {
+            let failure = Failure::new(Exit::Unavailable, what_of(broken));
+            Err(lines_of(broken)
+                .into_iter()
+                .fold(failure, |all, (label, line)| all.line(label, line)))
+        }
+        None => {
+            let all = open(config, screen).await?;
+            let snapshot = all.snapshot();
+            let failure = Failure::new(Exit::Usage, format!("there is no tool `{name}`"));
+            Err(failure.help(match snapshot.nearest(name) {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => {
+                    "`prx-host list` shows the tools; a file is named by a path with `/`".into()
+                }
+            }))
+        }
+    }
+}
+
+fn show(shown: &Shown<'_>, screen: Screen) -> Result<Exit, Failure> {
+    if screen.json() {
+        screen.print_json(&json(shown))?;
+    } else {
+        screen.print(&text::text(shown, screen))?;
+    }
+    Ok(if shown.inspection.fault.is_some() {
+        Exit::ToolFailed
+    } else {
+        Exit::Ok
+    })
+}
+
+fn json(shown: &Shown<'_>) -> Value {
+    let inspection = shown.inspection;
+    let descriptor = inspection.descriptor.as_ref();
+    let shape = inspection.shape.as_ref();
+    let tools: Vec<Value> = match shown.tools.as_slice() {
+        [] => descriptor
+            .map(|found| found.tools.iter().map(|spec| json!(spec)).collect())
+            .unwrap_or_default(),
+        tools => tools.iter().map(|tool| facts::tool_json(tool)).collect(),
+    };
+    json!({
+        "path": inspection.path.display().to_string(),
+        "size": inspection.size,
+        "sha256": inspection.digest,
+        "encoding": shape.map(|shape| shape.encoding),
+        "kind": descriptor.map(|found| &found.kind),
+        "version": descriptor.map(|found| &found.version),
+        "fault": inspection.fault.as_ref().map(|fault| json!({ "reason": fault.to_string(), "help": fault.help() })),
+        "exports": shape.map(|shape| shape.exports.iter().map(ToString::to_string).collect::<Vec<_>>()),
+        "imports": shape.map(|shape| json!(shape.offers())),
+        "compile_ms": descriptor.map(|found| facts::milliseconds(found.compile_time)),
+        "compiled_bytes": descriptor.map(|found| found.code_bytes),
+        "from_cache": inspection.from_cache,
+        "tools": tools,
+        "requests": shown.asked,
+    })
+}
+
+/// What a file is by its encoding, in words.
+pub fn encoding_in_words(encoding: WasmEncoding) -> &'static str {
+    match encoding {
+        WasmEncoding::Component => "a WebAssembly component",
+        WasmEncoding::Core => "a core WebAssembly module",
+    }
+}

@@ -1,0 +1,224 @@
+//! What was found, for people.
+
+use std::fmt::Write as _;
+
+use prx_host::model::{Hints, ToolSpec, format_bytes};
+use prx_host::{Entry, Inspection, Shape};
+use serde_json::Value;
+
+use super::granted::Asked;
+use super::module::{Shown, encoding_in_words};
+use crate::cli::render::{Screen, Tone, columns};
+
+/// The whole report.
+pub fn text(shown: &Shown<'_>, screen: Screen) -> String {
+    let mut parts = vec![file(shown.inspection)];
+    if let Some(fault) = &shown.inspection.fault {
+        let mut lines = vec![("cause", fault.to_string())];
+        lines.extend(fault.help().map(|help| ("help", help.to_owned())));
+        parts.push(screen.block("error", Tone::Error, "this file can not serve", &lines));
+    }
+    if let Some(shape) = &shown.inspection.shape {
+        parts.push(exports(shape, screen));
+        parts.push(imports(shape, screen));
+    }
+    for (name, spec) in shown.specs() {
+        parts.push(tool(name, spec, screen));
+    }
+    if let Some(asked) = &shown.asked {
+        parts.push(grants(asked, screen));
+    }
+    if let Some(first) = shown.tools.first() {
+        parts.push(limits(first.entry(), screen));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+        .iter()
+        .map(|part| part.trim_end())
+        .collect::<Vec<_>>()
+        .join("\n\n")
+}
+
+fn file(inspection: &Inspection) -> String {
+    let mut rows = vec![pair("file", inspection.path.display().to_string())];
+    match (&inspection.descriptor, &inspection.shape) {
+        (Some(found), _) => rows.push(pair("kind", format!("{} {}", found.kind, found.version))),
+        (None, Some(shape)) => rows.push(pair("kind", encoding_in_words(shape.encoding).into())),
+        (None, None) => {}
+    }
+    if !inspection.digest.is_empty() {
+        rows.push(pair("size", format_bytes(inspection.size)));
+        rows.push(pair("sha-256", inspection.digest.clone()));
+    }
+    if let Some(found) = &inspection.descriptor {
+        let milliseconds = found.compile_time.as_millis();
+        let when = if inspection.from_cache {
+            "earlier, now in the cache"
+        } else {
+            "now"
+        };
+        let size = format_bytes(found.code_bytes);
+        rows.push(pair(
+            "compiled",
+            format!("{size} in {milliseconds} ms, {when}"),
+        ));
+    }
+    columns(&rows)
+}
+
+fn pair(name: &str, value: String) -> Vec<String> {
+    vec![name.to_owned(), value]
+}
+
+fn indented(text: &str, by: usize) -> String {
+    let indent = " ".repeat(by);
+    let mut indented = String::new();
+    for line in text.trim_end().lines() {
+        let line = if line.is_empty() {
+            String::new()
+        } else {
+            format!("{indent}{line}")
+        };
+        indented.push_str(&line);
+        indented.push('\n');
+    }
+    indented
+}
+
+fn exports(shape: &Shape, screen: Screen) -> String {
+    if shape.exports.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = shape.exports.iter().map(ToString::to_string).collect();
+    format!(
+        "{}\n{}",
+        screen.paint("exports", Tone::Heading),
+        indented(&screen.guest_out(&names.join("\n")), 2)
+    )
+}
+
+fn imports(shape: &Shape, screen: Screen) -> String {
+    let offers = shape.offers();
+    if offers.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<Vec<String>> = offers
+        .into_iter()
+        .map(|offer| {
+            let asked = offer.asked.unwrap_or_else(|| "-".into());
+            let offered = match (offer.offered, offer.served) {
+                (Some(version), true) => format!("offered {version}"),
+                (Some(version), false) => format!("MISSING: offered only in {version}"),
+                (None, _) => "MISSING".into(),
+            };
+            vec![offer.name, asked, offered]
+        })
+        .collect();
+    format!(
+        "{}\n{}",
+        screen.paint("imports", Tone::Heading),
+        indented(&screen.guest_out(&columns(&rows)), 2)
+    )
+}
+
+fn tool(name: &str, spec: &ToolSpec, screen: Screen) -> String {
+    let mut text = screen.paint(&format!("tool {name}"), Tone::Heading);
+    if let Some(title) = &spec.title {
+        let _ = write!(text, " ({})", screen.guest_out(title));
+    }
+    text.push('\n');
+    text.push_str(&indented(&screen.guest_out(&spec.description), 2));
+    let hints = hints(spec.hints);
+    if !hints.is_empty() {
+        let _ = writeln!(text, "  hints: {hints}");
+    }
+    text.push_str(&schema("input", &spec.input_schema, screen));
+    if let Some(output) = &spec.output_schema {
+        text.push_str(&schema("output", output, screen));
+    }
+    text
+}
+
+fn schema(what: &str, schema: &Value, screen: Screen) -> String {
+    let schema = screen.guest_out(&format!("{schema:#}"));
+    format!("  {what} schema:\n{}", indented(&schema, 4))
+}
+
+fn hints(hints: Hints) -> String {
+    let named = [
+        (hints.read_only, "read-only", "not read-only"),
+        (hints.destructive, "destructive", "not destructive"),
+        (hints.idempotent, "idempotent", "not idempotent"),
+        (hints.open_world, "open-world", "not open-world"),
+    ];
+    let said = named
+        .iter()
+        .filter_map(|(hint, yes, no)| hint.map(|hint| if hint { *yes } else { *no }));
+    said.collect::<Vec<_>>().join(", ")
+}
+
+fn grants(asked: &[Asked], screen: Screen) -> String {
+    let heading = screen.paint("requested and granted", Tone::Heading);
+    if asked.is_empty() {
+        return format!("{heading}\n  nothing is asked for, and nothing is granted");
+    }
+    let mut rows = vec![
+        ["what", "need", "granted by", "why"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    rows.extend(asked.iter().map(|one| {
+        vec![
+            one.capability.to_string(),
+            one.need.as_str().to_owned(),
+            one.granted_by
+                .clone()
+                .unwrap_or_else(|| "NOT GRANTED".into()),
+            one.reason.clone(),
+        ]
+    }));
+    let mut text = format!(
+        "{heading}\n{}",
+        indented(&screen.guest_out(&columns(&rows)), 2)
+    );
+    for help in asked
+        .iter()
+        .filter_map(|one| Some((&one.capability, one.help.as_ref()?)))
+    {
+        let _ = writeln!(
+            text,
+            "  {} {}: {}",
+            screen.paint("help:", Tone::Help),
+            help.0,
+            help.1
+        );
+    }
+    text
+}
+
+fn limits(entry: &Entry, screen: Screen) -> String {
+    let limits = entry.limits();
+    let seconds = limits.timeout.value.as_secs_f64();
+    let rows = [
+        vec![
+            "time".into(),
+            format!("{seconds} s"),
+            limits.timeout.origin(),
+        ],
+        vec![
+            "memory".into(),
+            format_bytes(limits.max_memory.value),
+            limits.max_memory.origin(),
+        ],
+        vec![
+            "output".into(),
+            format_bytes(limits.max_output.value),
+            limits.max_output.origin(),
+        ],
+    ];
+    format!(
+        "{}\n{}",
+        screen.paint("limits", Tone::Heading),
+        indented(&columns(&rows), 2)
+    )
+}

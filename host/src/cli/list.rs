@@ -1,0 +1,184 @@
+//! `prx-host list`: what can be called, and what can not and why.
+
+use std::fmt::Write as _;
+
+use prx_host::config::Config;
+use prx_host::{Broken, Host, HostBuilder, Snapshot, Tool};
+use serde_json::{Value, json};
+
+use super::facts::MissingFolder;
+use super::render::{Failure, Screen, Tone, loading, table};
+use super::{Exit, Global, facts, start, version};
+
+/// List all tools: module, version, grants, and whether each can be called
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  prx-host list
+  prx-host list --json | jq -r '.[] | select(.state == \"ready\").tool'")]
+pub struct Arguments {}
+
+/// Runs the command.
+pub fn run(global: &Global, screen: Screen) -> Result<Exit, Failure> {
+    let config = start::configuration(global, screen)?;
+    start::block_on(async {
+        let host = open(config, screen).await?;
+        let snapshot = host.snapshot();
+        if screen.json() {
+            screen.print_json(&json(&snapshot))?;
+        } else {
+            screen.print(&text(&snapshot, host.config(), screen))?;
+        }
+        Ok(Exit::Ok)
+    })
+}
+
+/// Opens a host on everything that is configured.
+pub async fn open(config: Config, screen: Screen) -> Result<Host, Failure> {
+    open_with(Host::builder(config), screen).await
+}
+
+/// Opens a host; shows on a terminal how loading comes along.
+pub async fn open_with(mut builder: HostBuilder, screen: Screen) -> Result<Host, Failure> {
+    if let Some(listener) = loading(screen) {
+        builder = builder.on_load(listener);
+    }
+    // On the heap: a configuration on the stack of each caller is large.
+    Box::pin(builder.open()).await.map_err(open_failure)
+}
+
+/// A host that could not be opened.
+#[allow(clippy::needless_pass_by_value, reason = "fits `map_err`")]
+pub fn open_failure(error: prx_host::OpenError) -> Failure {
+    let exit = match &error {
+        prx_host::OpenError::UnknownEngine { .. } => Exit::Usage,
+        _ => Exit::Unavailable,
+    };
+    Failure::new(exit, "the host can not start").cause(error.to_string())
+}
+
+fn json(snapshot: &Snapshot) -> Vec<Value> {
+    let mut all: Vec<Value> = snapshot
+        .tools()
+        .map(|tool| facts::tool_json(tool))
+        .collect();
+    all.extend(snapshot.broken().iter().map(|broken| {
+        json!({
+            "tool": broken.name,
+            "state": "broken",
+            "place": broken.place,
+            "backend": broken.backend,
+            "module": broken.module.as_ref().map(|path| path.display().to_string()),
+            "reason": broken.reason,
+            "help": broken.help,
+        })
+    }));
+    all
+}
+
+fn text(snapshot: &Snapshot, config: &Config, screen: Screen) -> String {
+    let folder = &config.runtime.wasm.module_path.value;
+    let mut rows: Vec<Vec<String>> = snapshot
+        .tools()
+        .map(|tool| tool_row(tool, folder))
+        .collect();
+    rows.extend(
+        snapshot
+            .broken()
+            .iter()
+            .map(|broken| broken_row(broken, folder)),
+    );
+    let mut text = String::new();
+    if rows.is_empty() {
+        let _ = writeln!(
+            text,
+            "There are no tools yet. Put a skill's `.wasm` file into `{}`.",
+            folder.display()
+        );
+    } else {
+        let headings = ["tool", "module", "backend", "version", "grants", "state"];
+        text.push_str(&table(screen, &headings, &rows));
+    }
+    for broken in snapshot.broken() {
+        text.push_str("\n\n");
+        text.push_str(&block_of(broken, screen));
+    }
+    for missing in MissingFolder::all(snapshot) {
+        text.push_str("\n\n");
+        text.push_str(&screen.block("warning", Tone::Warning, &missing.what(), &missing.lines()));
+    }
+    if let Some(missing) = version::missing() {
+        text.push_str("\n\n");
+        text.push_str(&screen.block("note", Tone::Warning, missing, &[]));
+    }
+    text.replace("\n\n\n", "\n\n")
+}
+
+fn tool_row(tool: &Tool, folder: &std::path::Path) -> Vec<String> {
+    let entry = tool.entry();
+    let module = facts::module(entry);
+    let state = match facts::missing_folders(entry).next() {
+        None => "ready".into(),
+        Some(grant) => format!("folder missing: {}", grant.host.display()),
+    };
+    vec![
+        tool.name().to_owned(),
+        module.as_ref().map_or_else(
+            || "-".into(),
+            |module| facts::short_path(&module.path, folder),
+        ),
+        entry.backend().as_str().to_owned(),
+        module.map_or_else(
+            || "-".into(),
+            |module| format!("{} {}", module.kind, module.version),
+        ),
+        facts::grants_in_short(entry.grants()),
+        state,
+    ]
+}
+
+fn broken_row(broken: &Broken, folder: &std::path::Path) -> Vec<String> {
+    vec![
+        broken.name.clone(),
+        broken
+            .module
+            .as_ref()
+            .map_or_else(|| "-".into(), |path| facts::short_path(path, folder)),
+        broken.backend.to_owned(),
+        "-".into(),
+        "-".into(),
+        "BROKEN, see below".into(),
+    ]
+}
+
+/// A broken entry with its reason and remedy.
+pub fn block_of(broken: &Broken, screen: Screen) -> String {
+    screen.block("error", Tone::Error, &what_of(broken), &lines_of(broken))
+}
+
+/// What is wrong with a broken entry, in one line.
+pub fn what_of(broken: &Broken) -> String {
+    // What is no entry has a name in brackets.
+    match broken
+        .name
+        .strip_prefix('(')
+        .and_then(|name| name.strip_suffix(')'))
+    {
+        Some(name) => format!("the {name} can not be used"),
+        None => format!("`{}` can not be called", broken.name),
+    }
+}
+
+/// Reason, place and remedy of a broken entry.
+pub fn lines_of(broken: &Broken) -> Vec<(&'static str, String)> {
+    let mut lines = vec![("cause", broken.reason.clone())];
+    if let Some(module) = &broken.module {
+        lines.push(("module", module.display().to_string()));
+    }
+    if let Some(place) = &broken.place {
+        lines.push(("entry", place.clone()));
+    }
+    if let Some(help) = &broken.help {
+        lines.push(("help", help.clone()));
+    }
+    lines
+}

@@ -1,0 +1,98 @@
+//! What commands begin with: logging, limits of the process, the configuration, the
+//! asynchronous runtime.
+
+use std::future::Future;
+
+use prx_host::config::{self, Config, Discovered, Environment};
+use tracing_subscriber::EnvFilter;
+
+use super::render::{Failure, Screen};
+use super::{Exit, Global};
+
+/// Threads for asynchronous work. One call is one task; a second thread keeps timers and
+/// signals alive beside a busy one.
+const WORKERS: usize = 2;
+
+/// Sends the program's own messages to standard error.
+pub fn log(verbose: u8, quiet: u8, colours: bool) {
+    let default = match (verbose, quiet) {
+        // Commands themselves say which modules are broken.
+        (0, 0) => "warn,prx_host::host=error",
+        (0, 1) => "error",
+        (0, _) => "off",
+        (1, _) => "info",
+        (2, _) => "debug",
+        _ => "trace",
+    };
+    let filter = match std::env::var("RUST_LOG") {
+        Ok(text) if !text.is_empty() => EnvFilter::new(text),
+        _ => EnvFilter::new(default),
+    };
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(colours)
+        .without_time()
+        .init();
+}
+
+/// Lets the process have as many files open as the system allows: each granted folder of
+/// each running call is one.
+pub fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    if let Err(error) = setrlimit(Resource::Nofile, raised) {
+        tracing::debug!(%error, "the limit of open files can not be raised");
+    }
+}
+
+/// The environment of the process.
+pub fn environment() -> Result<Environment, Failure> {
+    Environment::of_process().map_err(|error| {
+        Failure::new(Exit::Usage, "the current folder can not be read")
+            .cause(error.to_string())
+            .help("change to a folder that exists")
+    })
+}
+
+/// Finds the configuration file.
+pub fn discover(global: &Global, environment: &Environment) -> Result<Discovered, Failure> {
+    config::discover(global.config.as_deref(), environment).map_err(|error| {
+        let source = std::error::Error::source(&error).map(ToString::to_string);
+        let failure = Failure::new(Exit::Usage, error.to_string()).help(error.help());
+        match source {
+            Some(source) => failure.cause(source),
+            None => failure,
+        }
+    })
+}
+
+/// Reads the configuration; warnings go to standard error.
+pub fn configuration(global: &Global, screen: Screen) -> Result<Config, Failure> {
+    let environment = environment()?;
+    let discovered = discover(global, &environment)?;
+    let loaded = Config::load(&discovered, &environment).map_err(Failure::of_faults)?;
+    if !loaded.warnings.is_empty() && global.quiet == 0 {
+        screen.note(&loaded.warnings.render(screen.colours_on_stderr()));
+    }
+    Ok(loaded.config)
+}
+
+/// Runs asynchronous work to its end. A thread that a guest keeps blocked is left behind:
+/// it must not keep the program alive.
+pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Failure::new(Exit::Internal, "threads can not be started").cause(error.to_string())
+        })?;
+    let result = runtime.block_on(Box::pin(work));
+    runtime.shutdown_background();
+    result
+}

@@ -1,0 +1,3 @@
+prx_skill::skill!();
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! The program as a person or a script meets it: what it prints, where, and with which
+//! exit code.
+
+mod call;
+mod check;
+mod inspect;
+mod list;
+mod place;
+mod processes;
+mod terminal;
