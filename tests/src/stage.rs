@@ -21,6 +21,7 @@ pub(crate) const HEALTHY: [&str; 2] = ["echo", "trivial"];
 pub struct Stage {
     root: PathBuf,
     /// Removes the folder at the end; `None` where it belongs to another process.
+    #[allow(dead_code, reason = "held for its end")]
     owned: Option<TempDir>,
     environment: Environment,
     cache: String,
@@ -185,7 +186,8 @@ impl Stage {
 
     /// Opens a host on this stage. The stage must outlive it.
     pub async fn open(&self) -> Result<Host> {
-        Ok(self.host()?.open().await?)
+        // The future holds a whole configuration: too much for the callers' own.
+        Ok(Box::pin(self.host()?.open()).await?)
     }
 }
 
