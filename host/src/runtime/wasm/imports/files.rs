@@ -16,7 +16,13 @@ use crate::runtime::wasm::call_state::CallState;
 const TYPES: &str = "wasi:filesystem/types@0.2.12";
 
 /// What a guest hands over to open a file.
-type Opening = (Resource<Descriptor>, PathFlags, String, OpenFlags, DescriptorFlags);
+type Opening = (
+    Resource<Descriptor>,
+    PathFlags,
+    String,
+    OpenFlags,
+    DescriptorFlags,
+);
 type Opened = Result<Resource<Descriptor>, ErrorCode>;
 
 /// Puts the guarded function in the place of WASI's own.
@@ -46,7 +52,10 @@ async fn open_at(
     if found.is_ok_and(|found| found.type_ == DescriptorType::Unknown) {
         return Ok(Err(ErrorCode::Unsupported));
     }
-    match files.open_at(folder, path_flags, path, open_flags, flags).await {
+    match files
+        .open_at(folder, path_flags, path, open_flags, flags)
+        .await
+    {
         Ok(opened) => Ok(Ok(opened)),
         Err(error) => error.downcast().map(Err),
     }
