@@ -16,7 +16,7 @@ pub const CALLS: &[Call] = &[
     Call {
         title: "A pure skill: it sees its arguments and nothing else",
         tool: "textstats",
-        arguments: r#"{"text":"The quick brown fox jumps over the lazy dog. It was not amused."}"#,
+        arguments: r#"{"text":"The quick brown fox jumps over the lazy dog. It was not amused.","top":2}"#,
     },
     Call {
         title: "A skill that may read one folder, `documents`, which it sees as `/docs`",
@@ -33,7 +33,7 @@ pub const CALLS: &[Call] = &[
 /// Commands to try next, each after the program and its `--config`.
 pub const NEXT: &[(&str, &str)] = &[
     (
-        "inspect find",
+        "inspect find_text",
         "what a skill asks for, and what it was granted",
     ),
     ("check", "every fault of the configuration and the modules"),
