@@ -2,6 +2,7 @@
 
 mod fixtures;
 mod guests;
+mod readme;
 mod wasm_arguments;
 mod wasm_breakdowns;
 mod wasm_cache;
