@@ -46,7 +46,7 @@ fn the_commands_at_the_top_of_the_readme_exist() -> anyhow::Result<()> {
     let help = String::from_utf8(output.stdout)?;
     for command in ["demo", "test"] {
         assert!(
-            readme.contains(&format!("    cargo xtask {command} ")),
+            readme.contains(&format!("\ncargo xtask {command} ")),
             "{command}"
         );
         assert!(
