@@ -91,7 +91,8 @@ impl HostBuilder {
             Some(environment) => environment,
             None => Environment::of_process()?,
         };
-        self.open_in(environment).await
+        // Opening happens once and its future is large: it need not weigh on the caller's.
+        Box::pin(self.open_in(environment)).await
     }
 
     #[cfg(feature = "wasm-runtime")]

@@ -1,5 +1,15 @@
 //! A host that makes WebAssembly skills safe, ordinary tools for AI agents.
 
+#![cfg_attr(
+    not(feature = "wasm-runtime"),
+    allow(
+        dead_code,
+        unused_imports,
+        clippy::unused_async,
+        reason = "this build leaves out what uses them"
+    )
+)]
+
 pub mod config;
 mod dispatch;
 mod host;

@@ -258,7 +258,7 @@ mod tests {
     fn a_pattern_that_backtracks_for_ever_ends() {
         let schema = json!({
             "type": "object",
-            "properties": { "a": { "type": "string", "pattern": "^(?=x)?(a+)+$" } },
+            "properties": { "a": { "type": "string", "pattern": "^(?=a)(a+)+$" } },
         });
         check(&schema).unwrap();
         let text = format!("{}!", "a".repeat(64));

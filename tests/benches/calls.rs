@@ -6,7 +6,7 @@ mod bare;
 use std::time::{Duration, Instant};
 
 use prx_host::Host;
-use prx_host::bench::Allocation;
+use prx_host::bench::{Allocation, Engine};
 use prx_host::config::{Config, Environment};
 use prx_host::model::{CallOptions, Outcome};
 use serde_json::json;
@@ -32,7 +32,7 @@ fn main() -> anyhow::Result<()> {
         .build()?;
 
     let host = single.block_on(open(folder.path(), Allocation::OnDemand))?;
-    let bare = bare::Loop::new(&std::fs::read(&guest)?, Allocation::OnDemand)?;
+    let bare = bare_loop(&guest, Allocation::OnDemand)?;
     let (ours, baseline) = single.block_on(compare(host.clone(), bare))?;
     row(
         "call of a trivial skill, p50",
@@ -50,7 +50,7 @@ fn main() -> anyhow::Result<()> {
     );
 
     let pooled = single.block_on(open(folder.path(), Allocation::Pooling))?;
-    let pooled_bare = bare::Loop::new(&std::fs::read(&guest)?, Allocation::Pooling)?;
+    let pooled_bare = bare_loop(&guest, Allocation::Pooling)?;
     let (pooled, pooled_bare) = single.block_on(compare(pooled, pooled_bare))?;
     row(
         "the same from a pool of instances, p50",
@@ -85,6 +85,15 @@ fn main() -> anyhow::Result<()> {
         Some("ratio >= 1.7"),
     );
     Ok(())
+}
+
+/// The module, compiled with the host's own engine settings.
+fn bare_loop(module: &std::path::Path, allocation: Allocation) -> anyhow::Result<bare::Loop> {
+    let engine = Engine::new(allocation).map_err(anyhow::Error::msg)?;
+    let component = engine
+        .compile(&std::fs::read(module)?)
+        .map_err(anyhow::Error::msg)?;
+    bare::Loop::link(engine, &component)
 }
 
 async fn open(folder: &std::path::Path, allocation: Allocation) -> anyhow::Result<Host> {

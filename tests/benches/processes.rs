@@ -16,7 +16,7 @@ use wasmtime::component::Component;
 
 /// Runs of each process.
 const RUNS: usize = 60;
-const MODULES: usize = 1_000;
+const MODULES: u16 = 1_000;
 const ARGUMENTS: &str = r#"{"text":"The quick brown fox","numbers":[1,2,3,4,5]}"#;
 /// Tells this program to be the minimal one: the path of the compiled component.
 const MINIMAL: &str = "PRX_BENCH_MINIMAL";
@@ -189,8 +189,8 @@ fn open_once(folder: &Path) -> anyhow::Result<()> {
     let elapsed = started.elapsed();
     let after = resident_kilobytes()?;
     let tools = host.snapshot().tools().len();
-    anyhow::ensure!(tools == MODULES, "{tools} tools");
-    let modules = MODULES as f64;
+    anyhow::ensure!(tools == usize::from(MODULES), "{tools} tools");
+    let modules = f64::from(MODULES);
     println!(
         "{} {}",
         elapsed.as_secs_f64() * 1e3 / modules,

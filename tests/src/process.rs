@@ -13,19 +13,19 @@ use anyhow::{Context as _, Result, ensure};
 /// Tells a process that it was started for one test, and with what.
 const ROLE: &str = "PRX_TEST_ROLE";
 
-/// What this process was started with by [`again`]; `None`: by a person or by cargo.
+/// What this process was started with by [`several`]; `None`: by a person or by cargo.
 pub fn role() -> Option<OsString> {
     std::env::var_os(ROLE)
 }
 
 /// Starts this program again with nothing but `test`, which then finds `role`.
-pub fn again<F>(test: &F, role: impl Into<OsString>) -> Result<Command> {
+fn again<F>(test: &F, role: OsString) -> Result<Command> {
     let path = type_name_of_val(test);
     let (_program, name) = path.split_once("::").context("a test without a module")?;
     let mut command = Command::new(std::env::current_exe()?);
     command
         .args([name, "--exact", "--nocapture", "--test-threads", "1"])
-        .env(ROLE, role.into())
+        .env(ROLE, role)
         .stdin(Stdio::null());
     Ok(command)
 }
@@ -36,12 +36,28 @@ pub fn is_alone<F>(test: &F) -> Result<bool> {
     if role().is_some() {
         return Ok(true);
     }
-    let output = again(test, "alone")?.output()?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    let complained = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{said}\n{complained}");
-    ensure!(said.contains("1 passed"), "the test did not run: {said}");
+    several(test, 1, "alone")?;
     Ok(false)
+}
+
+/// Starts that many processes for `test`, each with `role`, and waits until all have
+/// passed it.
+pub fn several<F>(test: &F, count: usize, role: impl Into<OsString>) -> Result<()> {
+    let role = role.into();
+    let mut children = Vec::new();
+    for _ in 0..count {
+        let mut command = again(test, role.clone())?;
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        children.push(command.spawn()?);
+    }
+    for child in children {
+        let output = child.wait_with_output()?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        let complained = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{said}\n{complained}");
+        ensure!(said.contains("1 passed"), "the test did not run: {said}");
+    }
+    Ok(())
 }
 
 /// What this process holds.

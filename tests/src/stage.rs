@@ -21,7 +21,8 @@ pub(crate) const HEALTHY: [&str; 2] = ["echo", "trivial"];
 pub struct Stage {
     root: PathBuf,
     /// Removes the folder at the end; `None` where it belongs to another process.
-    _owned: Option<TempDir>,
+    #[allow(dead_code, reason = "held for its end")]
+    owned: Option<TempDir>,
     environment: Environment,
     cache: String,
     runtime: String,
@@ -38,7 +39,7 @@ impl Stage {
         let root = owned.path().canonicalize()?;
         fs::create_dir(root.join("modules"))?;
         let mut stage = Self::at(&root)?;
-        stage._owned = Some(owned);
+        stage.owned = Some(owned);
         stage.guests(&HEALTHY)
     }
 
@@ -47,7 +48,7 @@ impl Stage {
     pub fn at(root: &Path) -> Result<Self> {
         Ok(Self {
             root: root.to_owned(),
-            _owned: None,
+            owned: None,
             environment: Environment::new(root).with("HOME", root),
             cache: shared_cache()?,
             runtime: String::new(),
@@ -185,7 +186,8 @@ impl Stage {
 
     /// Opens a host on this stage. The stage must outlive it.
     pub async fn open(&self) -> Result<Host> {
-        Ok(self.host()?.open().await?)
+        // The future holds a whole configuration: too much for the callers' own.
+        Ok(Box::pin(self.host()?.open()).await?)
     }
 }
 

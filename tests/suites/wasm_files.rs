@@ -6,11 +6,10 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Result, bail, ensure};
-use prx_host::Host;
+use anyhow::{Result, ensure};
 use prx_host::model::{Outcome, OutcomeKind};
-use prx_tests::Stage;
 use prx_tests::calls::{assert_healthy, call, structured, text};
+use prx_tests::{Stage, process};
 use serde_json::{Value, json};
 
 const SECRET: &str = "the operator's secret";
@@ -319,115 +318,45 @@ async fn two_grants_that_reach_into_each_other_keep_their_own_rules() -> Result<
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_a_grant_there_are_no_files_and_the_hint_says_so() -> Result<()> {
-    let stage = Stage::new()?
-        .guests(&["files"])?
-        .entries("[tools.custom.some]\nmodule = \"files.wasm\"\n[tools.custom.some.capabilities]\nfilesystem_read = [\"docs::/docs\"]")
-        .entries("[tools.custom.none]\nmodule = \"files.wasm\"");
-    fs::write(stage.folder("docs")?.join("a.txt"), "a")?;
+async fn a_pipe_is_not_opened_for_nobody_could_end_the_waiting() -> Result<()> {
+    if !process::is_alone(&a_pipe_is_not_opened_for_nobody_could_end_the_waiting)? {
+        return Ok(());
+    }
+    let stage = stage()?.entries(
+        "[tools.custom.files]\ntimeout_secs = 10\n[tools.custom.raw_files]\ntimeout_secs = 10",
+    );
+    for folder in ["docs", "notes"] {
+        let pipe = stage.path(folder).join("pipe");
+        ensure!(Command::new("mkfifo").arg(&pipe).status()?.success());
+        symlink("pipe", stage.path(folder).join("pipe_link"))?;
+    }
+    let done = assert_no_pipe_opens(&stage).await;
+    // The runtime ends only when none of its threads waits any more. A fault must not
+    // become a test that hangs: whoever waits for the other end of a pipe has it now.
+    if done.is_err() {
+        for folder in ["docs", "notes"] {
+            let both_ends = fs::OpenOptions::new().read(true).write(true).to_owned();
+            std::mem::forget(both_ends.open(stage.path(folder).join("pipe"))?);
+        }
+    }
+    done
+}
+
+async fn assert_no_pipe_opens(stage: &Stage) -> Result<()> {
     let host = stage.open().await?;
-    for (tool, hint) in [
-        ("none_read", "no folder is granted"),
-        ("some_read", "`/docs`"),
-    ] {
-        for name in ["/etc/passwd", "a.txt", "/"] {
-            match call(&host, tool, json!({ "path": name })).await {
-                Outcome::ToolError(error) => {
-                    let said = error.hint.unwrap_or_default();
-                    ensure!(
-                        said.contains(hint),
-                        "{tool} {name}: {said} ({})",
-                        error.message
-                    );
-                }
-                other => bail!("{tool} {name}: {other:?}"),
+    for (number, folder) in ["notes", "docs"].into_iter().enumerate() {
+        for name in ["pipe", "pipe_link"] {
+            let what = format!("{name} in {folder}");
+            assert_refused(&call(&host, "files_read", path(folder, name)).await, &what)?;
+            let written = json!({ "path": format!("/{folder}/{name}"), "contents": "x" });
+            assert_refused(&call(&host, "files_write", written).await, &what)?;
+            for follow in [0, 1] {
+                let raw = json!({ "folder": number, "path": name, "follow": follow });
+                assert_refused(&call(&host, "raw_files_read", raw).await, &what)?;
             }
         }
     }
-    assert_eq!(text(&host, "some_read", path("docs", "a.txt")).await?, "a");
-    Ok(())
-}
-
-async fn assert_missing(host: &Host, stage: &Stage, line: &str) -> Result<()> {
-    let outcome = call(host, "files_list", json!({ "path": "/later" })).await;
-    let Outcome::Unavailable { reason, help } = outcome else {
-        bail!("{outcome:?}");
-    };
-    let help = help.unwrap_or_default();
-    for part in [stage.path("later").display().to_string().as_str(), "/later"] {
-        ensure!(reason.contains(part), "{part} is not in: {reason}");
-    }
-    let place = stage.place_of(line)?;
-    for part in ["runtime.wasm.capabilities.filesystem_write", place.as_str()] {
-        ensure!(
-            help.contains(part) || reason.contains(part),
-            "{part}: {reason}; {help}"
-        );
-    }
-    assert_healthy_without_grants(host).await
-}
-
-/// Every entry has the missing folder; what lives is the host.
-async fn assert_healthy_without_grants(host: &Host) -> Result<()> {
-    let outcome = call(host, "pure", json!({ "a": 1 })).await;
-    ensure!(outcome.ok().is_some(), "{outcome:?}");
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_granted_folder_may_be_missing_vanish_and_come_back() -> Result<()> {
-    let line = "filesystem_write = [\"later::/later\"]";
-    let stage = Stage::new()?.guests(&["files"])?.capabilities(line).entries(
-        "[tools.custom.pure]\nmodule = \"echo.wasm\"\n[tools.custom.pure.capabilities]\nfilesystem_write = []",
-    );
-    let later = stage.path("later");
-    let host = stage.open().await?;
-    assert_missing(&host, &stage, line).await?;
-    assert!(!later.exists(), "nobody creates it");
-
-    fs::create_dir(&later)?;
-    fs::write(later.join("a.txt"), "a")?;
-    let listed = structured(&host, "files_list", json!({ "path": "/later" })).await?;
-    assert_eq!(listed, json!({ "names": ["a.txt"] }));
-
-    fs::remove_dir_all(&later)?;
-    assert_missing(&host, &stage, line).await?;
-    assert!(!later.exists());
-
-    fs::write(&later, "now a file")?;
-    assert_missing(&host, &stage, line).await?;
-    fs::remove_file(&later)?;
-
-    symlink("nowhere", &later)?;
-    assert_missing(&host, &stage, line).await?;
-    fs::remove_file(&later)?;
-
-    fs::create_dir(&later)?;
-    let listed = structured(&host, "files_list", json!({ "path": "/later" })).await?;
-    assert_eq!(listed, json!({ "names": [] }));
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_pipe_that_nobody_writes_to_costs_its_reader_the_call_only() -> Result<()> {
-    let stage = Stage::new()?
-        .guests(&["files"])?
-        .capabilities("filesystem_read = [\"docs::/docs\"]")
-        .entries("[tools.custom.files]\ntimeout_secs = 0.5");
-    let pipe = stage.folder("docs")?.join("pipe");
-    ensure!(
-        Command::new("mkfifo").arg(&pipe).status()?.success(),
-        "mkfifo"
-    );
-    fs::write(stage.path("docs/a.txt"), "a")?;
-    let host = stage.open().await?;
-    let outcome = call(&host, "files_read", path("docs", "pipe")).await;
-    ensure!(outcome.kind() == OutcomeKind::TimedOut, "{outcome:?}");
-    // Other calls, also of the same tool, do not wait behind it.
-    assert_eq!(text(&host, "files_read", path("docs", "a.txt")).await?, "a");
-    assert_healthy(&host).await?;
-    // A thread of the host still waits for a writer, and the runtime at its end for the
-    // thread: let it go.
-    let _writer = fs::OpenOptions::new().write(true).open(&pipe)?;
-    Ok(())
+    let read = text(&host, "files_read", path("docs", "inside.txt")).await?;
+    assert_eq!(read, "inside docs");
+    assert_healthy(&host).await
 }

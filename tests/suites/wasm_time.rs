@@ -93,7 +93,7 @@ async fn a_caller_can_shorten_the_limit_and_not_lengthen_it() -> Result<()> {
     };
     assert_eq!(shortened.outcome, expected);
 
-    let hour = Duration::from_secs(3600);
+    let hour = Duration::from_hours(1);
     let lengthened = host.call("short_spin", "{}", with_timeout(hour)).await;
     let expected = Outcome::TimedOut {
         limit: Duration::from_millis(200),

@@ -45,7 +45,10 @@ mod with_modules {
     use tokio::sync::Semaphore;
     use tokio::task::JoinSet;
 
-    use super::*;
+    use super::{
+        Arc, BTreeMap, Backend, Broken, Config, Entry, Environment, LoadEvent, LoadListener,
+        PathBuf, Planned, Scope, Snapshot, Tool, broken, grants, naming, plan,
+    };
     use crate::config::ToolEntry;
     use crate::model::Grants;
     use crate::registry::plan::ModuleFile;

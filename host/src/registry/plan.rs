@@ -249,7 +249,10 @@ fn module_files(folder: &Dir) -> std::io::Result<Vec<String>> {
     for item in folder.entries()? {
         let item = item?;
         let name = item.file_name().to_string_lossy().into_owned();
-        let is_module = name.ends_with(".wasm") && !name.starts_with('.');
+        let is_module = Path::new(&name)
+            .extension()
+            .is_some_and(|extension| extension == "wasm")
+            && !name.starts_with('.');
         if is_module && !item.file_type()?.is_dir() {
             files.push(name);
         }

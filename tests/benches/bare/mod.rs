@@ -1,7 +1,7 @@
 //! The bar: what wasmtime alone needs for a call of a skill. New store, WASI without
 //! grants, instance, call, drop; nothing is checked, limited or watched.
 
-use prx_host::bench::{Allocation, Engine};
+use prx_host::bench::Engine;
 use wasmtime::Store;
 use wasmtime::component::{Component, Linker, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
@@ -41,23 +41,18 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// Compiles and links a module with the host's own engine settings.
-    pub fn new(module: &[u8], allocation: Allocation) -> anyhow::Result<Self> {
-        let engine = Engine::new(allocation).map_err(anyhow::Error::msg)?;
-        let component =
-            Component::from_binary(engine.wasmtime(), module).map_err(anyhow::Error::msg)?;
-        Self::link(engine, &component)
-    }
-
-    /// Links a component that is compiled already.
+    /// Links a component that the engine has compiled or loaded.
     pub fn link(engine: Engine, component: &Component) -> anyhow::Result<Self> {
         let mut linker = Linker::new(engine.wasmtime());
         wasmtime_wasi::p2::add_to_linker_async(&mut linker).map_err(anyhow::Error::msg)?;
-        let linked = linker
+        let prepared = linker
             .instantiate_pre(component)
             .and_then(bindings::BarePre::new)
             .map_err(anyhow::Error::msg)?;
-        Ok(Self { engine, linked })
+        Ok(Self {
+            engine,
+            linked: prepared,
+        })
     }
 
     /// One call in a fresh instance; gives the structured answer.

@@ -4,29 +4,21 @@ use std::fs;
 use std::process::{Child, Stdio};
 
 use anyhow::{Context as _, Result, bail};
-use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::place::Place;
 
-/// A folder with a FIFO that nobody writes to: whoever reads it waits for ever.
-fn with_fifo() -> Result<Place> {
-    let place = Place::with_guests(
-        &["files"],
-        "[tools.custom.files.capabilities]\nfilesystem_read = [\"./docs::/docs\"]\n",
-    )?;
-    fs::create_dir(place.path("docs"))?;
-    mknodat(CWD, place.path("docs/fifo"), FileType::Fifo, Mode::RWXU, 0)?;
+/// A place with a tool that waits for ever, where only its deadline is far away.
+fn with_waiter() -> Result<Place> {
+    let place = Place::with_guests(&["time"], "[tools.custom.time]\ntimeout_secs = 600\n")?;
     // Compiled before, so that a deadline is spent on the call alone.
     place.run(&["list"])?;
     Ok(place)
 }
 
-fn reader(place: &Place, more: &[&str]) -> Result<Child> {
+fn waiter(place: &Place, more: &[&str]) -> Result<Child> {
     let mut command = place.command()?;
-    command
-        .args(["call", "files_read", "--arg", "path=/docs/fifo"])
-        .args(more);
+    command.args(["call", "time_poll"]).args(more);
     Ok(command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -53,8 +45,8 @@ fn until_it_listens(child: &mut Child) -> Result<()> {
 
 #[test]
 fn an_interrupt_cancels_a_call() -> Result<()> {
-    let place = with_fifo()?;
-    let mut child = reader(&place, &[])?;
+    let place = with_waiter()?;
+    let mut child = waiter(&place, &[])?;
     until_it_listens(&mut child)?;
     let pid = Pid::from_raw(child.id().cast_signed()).context("a process has an id")?;
     kill_process(pid, Signal::INT)?;
@@ -62,16 +54,16 @@ fn an_interrupt_cancels_a_call() -> Result<()> {
     let said = String::from_utf8(output.stderr)?;
     assert_eq!(output.status.code(), Some(130), "{said}");
     assert!(
-        said.contains("the call of tool `files_read` was cancelled"),
+        said.contains("the call of tool `time_poll` was cancelled"),
         "{said}"
     );
     Ok(())
 }
 
 #[test]
-fn a_deadline_ends_the_process_although_a_thread_is_blocked_in_the_system() -> Result<()> {
-    let place = with_fifo()?;
-    let output = reader(&place, &["--timeout", "1"])?.wait_with_output()?;
+fn a_deadline_ends_the_process_although_its_guest_waits_for_ever() -> Result<()> {
+    let place = with_waiter()?;
+    let output = waiter(&place, &["--timeout", "1"])?.wait_with_output()?;
     assert_eq!(
         output.status.code(),
         Some(4),

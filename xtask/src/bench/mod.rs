@@ -42,13 +42,21 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<()> {
     let Some(modules) = test::build_modules(workspace, &mut steps) else {
         return steps.finish();
     };
+    let program = members.target_directory.join("release/prx-host");
+    steps.run("Building the program", || {
+        let mut build = workspace.cargo("build");
+        build.args(["--release", "--package", "prx-host", "--bin", "prx-host"]);
+        command::run(&mut build)?;
+        Ok(program.display().to_string())
+    });
     let mut rows = Vec::new();
     for name in names {
         steps.run(&format!("Bench {name}"), || {
             let mut bench = workspace.cargo("bench");
             bench
                 .args(["--package", PACKAGE, "--bench", name])
-                .envs(modules.variables());
+                .envs(modules.variables())
+                .env("PRX_BENCH_PROGRAM", &program);
             let measured = row::read(&command::output(&mut bench)?)?;
             let remark = format!("{} rows", measured.len());
             rows.extend(measured.into_iter().map(Measured::judged));

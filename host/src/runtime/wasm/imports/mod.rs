@@ -4,6 +4,7 @@
 //! so that a module runs as far as it can without it.
 
 mod config;
+mod files;
 mod log;
 mod progress;
 mod sockets;
@@ -101,6 +102,7 @@ pub struct StateGrant {
 pub(super) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     wasmtime_wasi::p2::add_to_linker_async(linker)?;
     wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)?;
+    files::replace_in_linker(linker)?;
     sockets::replace_in_linker(linker)?;
     bindings::log::add_to_linker::<_, HasSelf<CallState>>(linker, |state| state)?;
     bindings::config::add_to_linker::<_, HasSelf<CallState>>(linker, |state| state)?;
