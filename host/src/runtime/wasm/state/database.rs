@@ -10,8 +10,10 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::error::{Fault, StateError};
 
-/// How long an operation waits for other processes before it gives up.
-pub(super) const BUSY_LIMIT: Duration = Duration::from_secs(5);
+/// How long an operation waits for other processes before it gives up. One sync of a busy
+/// disk can take seconds, and every writer before this one has its own; the caller's
+/// deadline ends the wait earlier.
+pub(super) const BUSY_LIMIT: Duration = Duration::from_secs(20);
 
 /// Pause between two looks at a lock. `SQLite`'s own handler waits up to 100 ms, which is
 /// a hundred times as long as most writes take.
