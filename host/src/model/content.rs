@@ -7,8 +7,8 @@ use serde_json::Value;
 /// The answer of a call that succeeded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolOutput {
-    /// What to show, in order. Never empty when [`structured`](Self::structured) is
-    /// absent; with it alone, front doors show its JSON text.
+    /// What to show, in order. Empty with [`structured`](Self::structured), front doors
+    /// show its JSON text; empty without it, the tool did its work and has nothing to say.
     pub contents: Vec<Content>,
     /// The same answer as one JSON object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
