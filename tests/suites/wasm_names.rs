@@ -259,3 +259,20 @@ async fn a_host_for_one_tool_loads_nothing_else() -> Result<()> {
     assert!(host.snapshot().tool("echo").is_none());
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_entry_of_one_broken_module_is_told_what_is_wrong_with_it() -> Result<()> {
+    let host = Stage::new()?
+        .module("page", b"<!doctype html>")?
+        .entries(
+            "[tools.custom.first]\nmodule = \"page.wasm\"\n\
+             [tools.custom.second]\nmodule = \"page.wasm\"\n",
+        )
+        .open()
+        .await?;
+    for entry in ["first", "second"] {
+        let reason = broken(&host, entry)?;
+        ensure!(reason.contains("HTML"), "{entry}: {reason}");
+    }
+    assert_healthy(&host).await
+}

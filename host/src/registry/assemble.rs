@@ -76,22 +76,18 @@ mod with_modules {
             self.tell(LoadEvent::Started {
                 modules: plan.entries.len(),
             });
-            let mut loaded = self.load(&plan.entries).await;
+            let loaded = self.load(&plan.entries).await;
             self.tell(LoadEvent::Finished);
             let mut tools = BTreeMap::new();
             for (name, planned) in &plan.entries {
-                let module = loaded
-                    .remove(&planned.file.path())
-                    .unwrap_or_else(|| Err(ModuleFault::Unreadable("it was not loaded".into())));
-                let module = match module {
-                    Ok(module) => module,
+                let module = match &loaded[&planned.file.path()] {
+                    Ok(module) => Arc::clone(module),
                     Err(fault) => {
                         plan.broken
                             .push(broken(name, planned, fault.to_string(), fault.help()));
                         continue;
                     }
                 };
-                loaded.insert(planned.file.path(), Ok(Arc::clone(&module)));
                 match self.entry(config, name, planned.tool, module) {
                     Ok(entry) => {
                         add_tools(&Arc::new(entry), planned, &mut tools, &mut plan.broken);
@@ -117,31 +113,28 @@ mod with_modules {
                 .map(|entry| (entry.file.path(), entry.file.clone()))
                 .collect();
             let mut loads = JoinSet::new();
-            let mut paths = std::collections::HashMap::new();
             for (path, file) in files {
                 let (places, loader) = (Arc::clone(&places), Arc::clone(&self.loader));
-                let task = loads.spawn(async move {
+                loads.spawn(async move {
                     let _place = places.acquire_owned().await;
                     let source = source(file);
-                    tokio::task::spawn_blocking(move || loader.load(&source)).await
+                    let loading = tokio::task::spawn_blocking(move || loader.load(&source));
+                    // A panic while loading is a fault of the module that caused it.
+                    let module = loading
+                        .await
+                        .unwrap_or_else(|panic| Err(ModuleFault::NotCompiled(panic.to_string())));
+                    (path, module)
                 });
-                paths.insert(task.id(), path);
             }
             let mut loaded = BTreeMap::new();
-            while let Some(done) = loads.join_next_with_id().await {
-                let (id, module) = match done {
-                    Ok((id, Ok(module))) => (id, module),
-                    Ok((id, Err(panic))) => (id, Err(ModuleFault::NotCompiled(panic.to_string()))),
-                    Err(error) => (error.id(), Err(ModuleFault::NotCompiled(error.to_string()))),
-                };
-                if let Some(path) = paths.remove(&id) {
-                    self.tell(LoadEvent::Loaded {
-                        module: path.clone(),
-                        ok: module.is_ok(),
-                        from_cache: module.as_ref().is_ok_and(|module| module.from_cache()),
-                    });
-                    loaded.insert(path, module);
-                }
+            while let Some(done) = loads.join_next().await {
+                let (path, module) = done.expect("the tasks neither panic nor are aborted");
+                self.tell(LoadEvent::Loaded {
+                    module: path.clone(),
+                    ok: module.is_ok(),
+                    from_cache: module.as_ref().is_ok_and(|module| module.from_cache()),
+                });
+                loaded.insert(path, module);
             }
             loaded
         }
