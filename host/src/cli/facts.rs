@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use prx_host::model::{Access, FolderGrant, Grants, format_bytes};
+use prx_host::model::{Access, Grants, format_bytes};
 use prx_host::{Entry, Snapshot, Tool};
 use serde_json::{Value, json};
 
@@ -45,15 +45,6 @@ pub fn short_path(path: &Path, module_folder: &Path) -> String {
         .to_string()
 }
 
-/// The folders of an entry that are not there at this moment.
-pub fn missing_folders(entry: &Entry) -> impl Iterator<Item = &FolderGrant> {
-    entry
-        .grants()
-        .folders
-        .iter()
-        .filter(|grant| !grant.host.is_dir())
-}
-
 /// A granted folder that is not there, and the tools that wait for it.
 pub struct MissingFolder {
     host: String,
@@ -66,7 +57,7 @@ impl MissingFolder {
     pub fn all(snapshot: &Snapshot) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for tool in snapshot.tools() {
-            for grant in missing_folders(tool.entry()) {
+            for grant in tool.entry().missing_folders() {
                 let (host, name) = (grant.host.display().to_string(), tool.name().to_owned());
                 let granted_by = grant.granted_by.clone();
                 let is_known =
@@ -171,7 +162,8 @@ pub fn milliseconds(duration: std::time::Duration) -> f64 {
 pub fn tool_json(tool: &Tool) -> Value {
     let (entry, spec) = (tool.entry(), tool.spec());
     let module = module(entry);
-    let missing: Vec<Value> = missing_folders(entry)
+    let missing: Vec<Value> = entry
+        .missing_folders()
         .map(|grant| json!({ "host": grant.host, "guest": grant.guest, "granted_by": grant.granted_by }))
         .collect();
     json!({

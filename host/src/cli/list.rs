@@ -116,7 +116,7 @@ fn text(snapshot: &Snapshot, config: &Config, screen: Screen) -> String {
 fn tool_row(tool: &Tool, folder: &std::path::Path) -> Vec<String> {
     let entry = tool.entry();
     let module = facts::module(entry);
-    let state = match facts::missing_folders(entry).next() {
+    let state = match entry.missing_folders().next() {
         None => "ready".into(),
         Some(grant) => format!("folder missing: {}", grant.host.display()),
     };

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::model::{CallOptions, CallReport, Captured, LimitKind, Outcome};
-use crate::registry::{Snapshot, Tool};
+use crate::registry::{self, Snapshot, Tool};
 
 #[cfg(feature = "wasm-runtime")]
 pub(crate) use crate::runtime::wasm::loader::Loader;
@@ -98,15 +98,8 @@ async fn run(
 
 /// Says why a name is no tool: unknown, or known and broken.
 fn unknown(snapshot: &Snapshot, name: &str) -> Outcome {
-    let of_entry = |entry: &str| {
-        name.strip_prefix(entry)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
-    };
-    if let Some(broken) = snapshot
-        .broken()
-        .iter()
-        .find(|broken| of_entry(&broken.name))
-    {
+    let mut broken = snapshot.broken().iter();
+    if let Some(broken) = broken.find(|broken| registry::may_have(&broken.name, name)) {
         let place = match (&broken.place, &broken.module) {
             (Some(place), _) => format!(" ({place})"),
             (None, Some(module)) => format!(" ({})", module.display()),

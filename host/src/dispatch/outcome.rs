@@ -72,14 +72,7 @@ fn of_output(tool: &Tool, output: ToolOutput) -> Outcome {
             limit,
         };
     }
-    let broken = |what: String| {
-        Outcome::ToolError(ToolError {
-            kind: ToolErrorKind::Failed,
-            message: format!("the skill broke its contract: {what}"),
-            data: None,
-            hint: Some("this is a fault of the skill; its author must mend it".into()),
-        })
-    };
+    let broken = |what: String| Outcome::ToolError(ToolError::broken_contract(what));
     match (tool.output_validator(), &output.structured) {
         (None, _) => Outcome::Ok(output),
         (Some(_), None) => broken("it promised a structured answer and gave none".into()),
@@ -87,13 +80,7 @@ fn of_output(tool: &Tool, output: ToolOutput) -> Outcome {
         (Some(Ok(validator)), Some(structured)) => match validator.validate(structured) {
             Ok(()) => Outcome::Ok(output),
             Err(faults) => {
-                let faults: Vec<String> = faults
-                    .iter()
-                    .map(|fault| match fault.path.as_str() {
-                        "" => fault.message.clone(),
-                        path => format!("{path}: {}", fault.message),
-                    })
-                    .collect();
+                let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
                 broken(format!(
                     "its answer does not fit its output schema: {}",
                     faults.join("; ")

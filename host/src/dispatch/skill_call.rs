@@ -16,10 +16,8 @@ pub(super) async fn call(
 ) -> Ended {
     let entry = tool.entry();
     let limits = entry.limits();
-    let (timeout, timeout_set_by) = match options.timeout {
-        Some(own) if own < limits.timeout.value => (own, "the caller".to_owned()),
-        _ => (limits.timeout.value, String::new()),
-    };
+    let callers = options.timeout.filter(|own| *own < limits.timeout.value);
+    let timeout = callers.unwrap_or(limits.timeout.value);
     let session_limits = SessionLimits {
         max_memory: limits.max_memory.value,
         max_output: limits.max_output.value,
@@ -40,10 +38,9 @@ pub(super) async fn call(
     .await;
     let timed_out = || Outcome::TimedOut {
         limit: timeout,
-        set_by: if timeout_set_by.is_empty() {
-            limits.timeout.origin()
-        } else {
-            timeout_set_by.clone()
+        set_by: match callers {
+            Some(_) => "the caller".to_owned(),
+            None => limits.timeout.origin(),
         },
     };
     match called {

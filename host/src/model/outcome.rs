@@ -188,6 +188,18 @@ pub struct ToolError {
     pub hint: Option<String>,
 }
 
+impl ToolError {
+    /// The tool answered, but not as its interface or its own description promise.
+    pub(crate) fn broken_contract(what: impl fmt::Display) -> Self {
+        Self {
+            kind: ToolErrorKind::Failed,
+            message: format!("the skill broke its contract: {what}"),
+            data: None,
+            hint: Some("this is a fault of the skill; its author must mend it".into()),
+        }
+    }
+}
+
 /// Why a tool said no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -214,6 +226,15 @@ pub struct ArgumentFault {
     pub path: String,
     /// What is wrong there.
     pub message: String,
+}
+
+impl fmt::Display for ArgumentFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        f.write_str(&self.message)
+    }
 }
 
 /// What was missing when a call was denied.

@@ -90,11 +90,11 @@ impl Entry {
         )
     }
 
-    /// A granted folder that does not exist at this moment.
-    pub fn missing_folder(&self) -> Option<&FolderGrant> {
+    /// The granted folders that are not there at this moment.
+    pub fn missing_folders(&self) -> impl Iterator<Item = &FolderGrant> {
         self.grants
             .folders
             .iter()
-            .find(|grant| !grant.host.is_dir())
+            .filter(|grant| !grant.host.is_dir())
     }
 }

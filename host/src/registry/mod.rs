@@ -14,5 +14,6 @@ pub(crate) use assemble::Assembler;
 pub(crate) use assemble::without_modules;
 pub use assemble::{LoadEvent, LoadListener};
 pub use entry::{Entry, EntryLimits};
+pub(crate) use naming::may_have;
 pub(crate) use plan::Scope;
 pub use snapshot::{Broken, Snapshot, Tool};

@@ -14,6 +14,13 @@ pub(super) fn is_name(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
+/// Whether an entry of that name may have a tool of this name: the other direction of
+/// [`tool_name`].
+pub(crate) fn may_have(entry: &str, tool: &str) -> bool {
+    tool.strip_prefix(entry)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+}
+
 /// The name by which agents call a tool: `<entry>` for an only one, `<entry>_<tool>`
 /// otherwise.
 ///

@@ -30,9 +30,7 @@ impl Scope {
     fn admits(&self, entry: &str) -> bool {
         match self {
             Self::All => true,
-            Self::Tool(tool) => tool
-                .strip_prefix(entry)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('_')),
+            Self::Tool(tool) => naming::may_have(entry, tool),
         }
     }
 }

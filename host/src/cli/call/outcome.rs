@@ -16,10 +16,7 @@ pub fn failure(tool: &str, outcome: &Outcome) -> Option<Failure> {
             let failure = faults
                 .iter()
                 .fold(Failure::new(Exit::Usage, what), |failure, fault| {
-                    failure.cause(match fault.path.as_str() {
-                        "" => fault.message.clone(),
-                        path => format!("{path}: {}", fault.message),
-                    })
+                    failure.cause(fault.to_string())
                 });
             failure
                 .help(format!("`prx-host inspect {tool}` shows what it takes"))

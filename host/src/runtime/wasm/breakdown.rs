@@ -100,7 +100,7 @@ fn trap(error: &wasmtime::Error, text: &str) -> Trap {
             "the guest gave up (a panic or an abort)".into(),
         ),
         Some(trap) => (TrapKind::Fault, trap.to_string()),
-        None => (TrapKind::Fault, error_line(text)),
+        None => (TrapKind::Fault, one_line(text)),
     };
     Trap {
         kind,
@@ -124,6 +124,7 @@ fn frames(backtrace: &WasmBacktrace) -> Vec<String> {
         .collect()
 }
 
-fn error_line(text: &str) -> String {
+/// A text of several lines in one.
+pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

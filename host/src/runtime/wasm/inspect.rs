@@ -68,9 +68,10 @@ impl Loader {
             }
         };
         inspection.size = bytes.len() as u64;
-        inspection.digest = hex(&Sha256::digest(&bytes));
+        let digest: [u8; 32] = Sha256::digest(&bytes).into();
+        inspection.digest = hex(&digest);
         inspection.shape = Shape::read(&bytes).ok();
-        match self.load_bytes(&source, &bytes) {
+        match self.load_bytes(&source, digest, &bytes) {
             Ok(module) => Inspection::of_module(&module),
             Err(fault) => Inspection {
                 fault: Some(fault),

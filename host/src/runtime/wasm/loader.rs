@@ -12,6 +12,7 @@ use wasmtime::component::Component;
 
 use super::abi::{self, Abi, Prepared, Recognised};
 use super::access::Access;
+use super::breakdown::one_line;
 use super::compile_cache::{CacheKey, CompileCache};
 use super::engine::Engine;
 use super::fault::ModuleFault;
@@ -59,16 +60,17 @@ impl Loader {
 
     /// Loads a module: from the cache where it is known, else by compiling it.
     pub fn load(&self, source: &ModuleSource) -> Result<Arc<Module>, ModuleFault> {
-        self.load_bytes(source, &source.read()?)
+        let bytes = source.read()?;
+        self.load_bytes(source, Sha256::digest(&bytes).into(), &bytes)
     }
 
-    /// Loads a module whose file was read already.
+    /// Loads a module whose file was read and hashed already.
     pub(super) fn load_bytes(
         &self,
         source: &ModuleSource,
+        digest: [u8; 32],
         bytes: &[u8],
     ) -> Result<Arc<Module>, ModuleFault> {
-        let digest: [u8; 32] = Sha256::digest(bytes).into();
         if let Some(descriptor) = self.known(digest) {
             let size = bytes.len() as u64;
             return Ok(Arc::new(Module::new(
@@ -108,11 +110,11 @@ impl Loader {
         let compile_time = started.elapsed();
         let prepared = kind
             .prepare(&self.engine, &component)
-            .map_err(|error| ModuleFault::NotCompiled(one_line(&error)))?;
+            .map_err(|error| not_compiled(&error))?;
         let tools = self.describe(&prepared)?;
         let code = component
             .serialize()
-            .map_err(|error| ModuleFault::NotCompiled(one_line(&error)))?;
+            .map_err(|error| not_compiled(&error))?;
         let code_bytes = code.len() as u64;
         let descriptor = Descriptor {
             kind: kind.name().to_owned(),
@@ -138,7 +140,7 @@ impl Loader {
         // A compiler is large and fed by strangers: its panic is a fault of the module.
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.engine.compile(bytes)))
             .unwrap_or_else(|_| Err(wasmtime::format_err!("the compiler panicked")))
-            .map_err(|error| ModuleFault::NotCompiled(one_line(&error)))
+            .map_err(|error| not_compiled(&error))
     }
 
     fn describe(&self, prepared: &Arc<dyn Prepared>) -> Result<Vec<ToolSpec>, ModuleFault> {
@@ -179,7 +181,7 @@ impl Loader {
             None => self.compile_again(module)?,
         };
         kind.prepare(&self.engine, &component)
-            .map_err(|error| ModuleFault::NotCompiled(one_line(&error)))
+            .map_err(|error| not_compiled(&error))
     }
 
     fn cached_component(&self, digest: [u8; 32]) -> Option<Component> {
@@ -276,7 +278,6 @@ fn is_compatible(asked: &str, offered: &str) -> bool {
     }
 }
 
-fn one_line(error: &wasmtime::Error) -> String {
-    let text = format!("{error:#}");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+fn not_compiled(error: &wasmtime::Error) -> ModuleFault {
+    ModuleFault::NotCompiled(one_line(&format!("{error:#}")))
 }

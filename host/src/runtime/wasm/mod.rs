@@ -8,6 +8,8 @@ pub mod abi;
 pub mod access;
 pub mod breakdown;
 mod call_state;
+#[cfg(test)]
+mod child_process;
 pub mod compile_cache;
 pub mod engine;
 pub mod fault;

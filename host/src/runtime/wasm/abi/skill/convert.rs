@@ -46,20 +46,11 @@ pub(super) fn error(error: tools::Error) -> ToolError {
     }
 }
 
-fn broken_contract(what: impl std::fmt::Display) -> ToolError {
-    ToolError {
-        kind: ToolErrorKind::Failed,
-        message: format!("the skill broke its contract: {what}"),
-        data: None,
-        hint: Some("this is a fault of the skill; its author must mend it".into()),
-    }
-}
-
 fn object(text: &str) -> Result<Value, ToolError> {
     match serde_json::from_str::<Value>(text) {
         Ok(value @ Value::Object(_)) => Ok(value),
-        Ok(_) => Err(broken_contract("`structured` is no JSON object")),
-        Err(fault) => Err(broken_contract(format_args!(
+        Ok(_) => Err(ToolError::broken_contract("`structured` is no JSON object")),
+        Err(fault) => Err(ToolError::broken_contract(format_args!(
             "`structured` is no JSON: {fault}"
         ))),
     }
@@ -79,7 +70,7 @@ fn content(content: tools::Content) -> Result<Content, ToolError> {
 fn media(media: tools::Media, prefix: &str) -> Result<Media, ToolError> {
     let name = media.media_type;
     if !name.starts_with(prefix) || !is_media_type(&name) {
-        return Err(broken_contract(format_args!(
+        return Err(ToolError::broken_contract(format_args!(
             "`{}` is no media type `{prefix}…`",
             cut(&name)
         )));
@@ -101,12 +92,15 @@ fn embedded(resource: tools::EmbeddedResource) -> Result<EmbeddedResource, ToolE
         && uri.len() <= MAX_NAME_BYTES
         && !uri.contains(|c: char| c.is_control() || c == ' ');
     if !is_uri {
-        return Err(broken_contract(format_args!("`{}` is no URI", cut(&uri))));
+        return Err(ToolError::broken_contract(format_args!(
+            "`{}` is no URI",
+            cut(&uri)
+        )));
     }
     if let Some(name) = &resource.media_type
         && !is_media_type(name)
     {
-        return Err(broken_contract(format_args!(
+        return Err(ToolError::broken_contract(format_args!(
             "`{}` is no media type",
             cut(name)
         )));

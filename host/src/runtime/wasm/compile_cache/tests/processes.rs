@@ -1,17 +1,16 @@
 //! Several threads and real processes on one folder. A child is this test program again,
 //! told by variables to run the one ignored test below.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Read};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout};
 
 use super::super::CompileCache;
 use super::super::folder::PrivateFolder;
 use super::super::temporary::Temporary;
 use super::{files, key, open, read};
+use crate::runtime::wasm::child_process;
 
-const FOLDER: &str = "PRX_HOST_TEST_CACHE_FOLDER";
-const TASK: &str = "PRX_HOST_TEST_CACHE_TASK";
 const ENTRIES: u8 = 40;
 
 /// Code that belongs to a descriptor and to no other.
@@ -86,49 +85,22 @@ fn threads_that_fill_the_same_entries_never_mix_them() {
 #[test]
 #[ignore = "the body of a child process that the tests below start"]
 fn a_child_process_does_its_task() {
-    let (Ok(folder), Ok(task)) = (std::env::var(FOLDER), std::env::var(TASK)) else {
+    let Some((folder, task)) = child_process::task() else {
         return;
     };
     let folder = Path::new(&folder);
-    let is_ready = || {
-        std::io::stdout().write_all(b"\nready\n").unwrap();
-        std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
-    };
     if task == "leave a temporary file" {
         let private = PrivateFolder::open(folder).unwrap();
         let _writing = Temporary::write(&private, b"half").unwrap();
-        is_ready();
+        child_process::is_ready();
     } else {
-        is_ready();
+        child_process::is_ready();
         fill(&open(folder), &task);
     }
 }
 
-/// Starts a child and waits until it is ready.
 fn start(folder: &Path, task: &str) -> (Child, BufReader<ChildStdout>) {
-    let module = module_path!().split_once("::").unwrap().1;
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            &format!("{module}::a_child_process_does_its_task"),
-            "--exact",
-        ])
-        .args(["--ignored", "--nocapture", "--test-threads=1"])
-        .env(FOLDER, folder)
-        .env(TASK, task)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    while line != "ready\n" {
-        line.clear();
-        assert!(
-            output.read_line(&mut line).unwrap() > 0,
-            "the child ended too early"
-        );
-    }
-    (child, output)
+    child_process::start(module_path!(), folder, task)
 }
 
 #[test]

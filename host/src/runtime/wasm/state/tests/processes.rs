@@ -3,27 +3,24 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout};
 
 use rusqlite::Connection;
 
 use super::super::StateStore;
 use super::{AMPLE, scanned_total};
+use crate::runtime::wasm::child_process;
 
-const FOLDER: &str = "PRX_HOST_TEST_STATE_FOLDER";
-const TASK: &str = "PRX_HOST_TEST_STATE_TASK";
 const ROUNDS: usize = 20;
 
 #[test]
 #[ignore = "the body of a child process that the tests below start"]
 fn a_child_process_does_its_task() {
-    let (Ok(folder), Ok(task)) = (std::env::var(FOLDER), std::env::var(TASK)) else {
+    let Some((folder, task)) = child_process::task() else {
         return;
     };
     let store = StateStore::new(folder);
-    // The parent closes the pipe when all children are ready.
-    std::io::stdout().write_all(b"\nready\n").unwrap();
-    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+    child_process::is_ready();
     match task.as_str() {
         "count" => {
             let state = store.namespace("counter").unwrap();
@@ -49,34 +46,13 @@ fn a_child_process_does_its_task() {
 
 struct Worker {
     child: Child,
-    output: BufReader<std::process::ChildStdout>,
+    output: BufReader<ChildStdout>,
 }
 
 impl Worker {
     /// Starts a child and waits until it is ready to begin.
     fn start(folder: &Path, task: &str) -> Self {
-        let module = module_path!().split_once("::").unwrap().1;
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args([
-                &format!("{module}::a_child_process_does_its_task"),
-                "--exact",
-            ])
-            .args(["--ignored", "--nocapture", "--test-threads=1"])
-            .env(FOLDER, folder)
-            .env(TASK, task)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut output = BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        while line != "ready\n" {
-            line.clear();
-            assert!(
-                output.read_line(&mut line).unwrap() > 0,
-                "the child ended too early"
-            );
-        }
+        let (child, output) = child_process::start(module_path!(), folder, task);
         Self { child, output }
     }
 
