@@ -142,7 +142,7 @@ fn without_a_file_everything_has_its_default() {
     let config = Config::load(&discovered, &environment).unwrap().config;
     assert_eq!(config.file, None);
     let (runtime, wasm) = (&config.runtime, &config.runtime.wasm);
-    assert_eq!(runtime.workspace.value, Path::new("/work"));
+    assert_eq!(runtime.workspace.value, Path::new("/srv/work"));
     assert_eq!(
         wasm.module_path.value,
         Path::new("/home/ada/.local/share/openprx/wasm")
@@ -166,7 +166,7 @@ fn without_a_file_everything_has_its_default() {
 
 #[test]
 fn without_a_home_folder_the_keys_that_need_one_are_named() {
-    let faults = Config::default_with(&Environment::new("/work")).unwrap_err();
+    let faults = Config::default_with(&Environment::new("/srv/work")).unwrap_err();
     let keys: Vec<&str> = faults
         .iter()
         .map(|fault| fault.key.as_deref().unwrap())
@@ -178,7 +178,7 @@ fn without_a_home_folder_the_keys_that_need_one_are_named() {
     ];
     assert_eq!(keys, expected);
     let text = "[runtime.wasm]\nmodule_path = \"/m\"\ncache_path = \"/c\"\nstate_path = \"/s\"\n";
-    Config::from_toml(text, Path::new(FILE), &Environment::new("/work")).unwrap();
+    Config::from_toml(text, Path::new(FILE), &Environment::new("/srv/work")).unwrap();
 }
 
 #[test]
