@@ -30,6 +30,9 @@ pub use runtime::wasm::{
     module::{Descriptor, Module},
     shape::{ExternName, Shape, WasmEncoding},
 };
+pub use runtime::{
+    Ending, Execution, ExecutionOutput, Health, Program, RuntimeAdapter, RuntimeError,
+};
 
 /// The engine by itself, for benches that compare the host with it. Not part of the API.
 #[cfg(feature = "wasm-runtime")]

@@ -33,6 +33,14 @@ pub struct Captured {
 }
 
 impl Captured {
+    /// Drops what is beyond the first `limit` bytes.
+    pub fn cut(&mut self, limit: u64) {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let beyond = self.bytes.len().saturating_sub(limit);
+        self.bytes.truncate(limit);
+        self.dropped += beyond as u64;
+    }
+
     /// The bytes as text, invalid UTF-8 replaced; a character cut by the limit is left out.
     pub fn text(&self) -> String {
         let mut bytes = self.bytes.as_slice();

@@ -1,4 +1,15 @@
 //! The backends: what runs a tool. Adapters know neither each other nor the front doors.
+//!
+//! Every adapter runs a command through [`RuntimeAdapter`]; skills are called through
+//! [`wasm::call`]. Output is kept up to a limit by the one [`capture`] of them all.
 
+mod adapter;
+pub(crate) mod capture;
+mod error;
+mod health;
 #[cfg(feature = "wasm-runtime")]
 pub mod wasm;
+
+pub use adapter::{Ending, Execution, ExecutionOutput, Program, RuntimeAdapter};
+pub use error::{Result, RuntimeError};
+pub use health::Health;

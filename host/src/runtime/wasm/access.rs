@@ -15,8 +15,8 @@ use super::imports::{Services, StateGrant};
 use super::limits::Limiter;
 use super::network::{self, HttpPolicy};
 use super::state::Namespace;
-use super::streams::Capture;
 use crate::model::{Access as FolderAccess, EventSink, FolderGrant, Grants, HostPattern};
+use crate::runtime::capture::Capture;
 
 /// The grants of an entry, in the form in which a call needs them.
 pub struct Access {

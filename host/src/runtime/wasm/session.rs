@@ -16,8 +16,8 @@ use super::breakdown::Breakdown;
 use super::call_state::CallState;
 use super::engine::Engine;
 use super::limits::MAX_HANDLES;
-use super::streams::{Capture, Stream};
 use crate::model::{Capability, Captured, EventSink};
+use crate::runtime::capture::{Capture, Stream};
 
 /// Bytes that a guest may hand to the host at once, beyond its output limit.
 const HOSTCALL_FLOOR: u64 = 16 << 20;

@@ -1,0 +1,118 @@
+//! Why a command never ran, or a backend broke down below it. Each says what to do.
+
+use std::path::PathBuf;
+
+/// The result of an adapter's methods.
+pub type Result<T, E = RuntimeError> = std::result::Result<T, E>;
+
+/// Why a command did not run to an end of its own.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RuntimeError {
+    /// There is no such program, or module.
+    #[error("`{command}` was not found: {reason}")]
+    CommandNotFound {
+        /// As it was asked for.
+        command: String,
+        /// Where it was looked for.
+        reason: String,
+        /// What to do about it.
+        help: String,
+    },
+    /// The program is there and must not, or can not, be run.
+    #[error("`{command}` can not be run: {reason}")]
+    NotExecutable {
+        /// As it was asked for.
+        command: String,
+        /// What the system, or the engine, says.
+        reason: String,
+    },
+    /// The working folder can not be used.
+    #[error("the working folder `{}` can not be used: {reason}", path.display())]
+    WorkingDirectory {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// A granted folder can not be used.
+    #[error("the folder `{}` can not be used: {reason}", path.display())]
+    Folder {
+        /// The folder, on this machine.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+        /// The key that granted it, with file and line.
+        granted_by: String,
+    },
+    /// A command, an argument or a variable can not be handed to a program.
+    #[error("{what} can not be handed to a program: {reason}")]
+    InvalidInput {
+        /// For instance "argument 2" or "the variable `A=B`".
+        what: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The sandbox does not work. The command was not run without it.
+    #[error("the sandbox `{sandbox}` does not work here: {reason}")]
+    Sandbox {
+        /// Its name in `security.sandbox.backend`.
+        sandbox: &'static str,
+        /// Why not.
+        reason: String,
+        /// What to do about it.
+        help: String,
+    },
+    /// A container's image can not be had.
+    #[error("the image `{image}` can not be used: {reason}")]
+    Image {
+        /// Its name.
+        image: String,
+        /// Why not.
+        reason: String,
+        /// What to do about it.
+        help: String,
+    },
+    /// The backend can not be used at all.
+    #[error("the backend `{backend}` can not be used: {reason}")]
+    Unavailable {
+        /// Its name.
+        backend: String,
+        /// Why not.
+        reason: String,
+        /// What to do about it.
+        help: String,
+    },
+    /// The backend went away or failed while the command ran; its end is not known.
+    #[error("the backend `{backend}` failed while the command ran: {reason}")]
+    Interrupted {
+        /// Its name.
+        backend: String,
+        /// What it said.
+        reason: String,
+    },
+    /// The backend can not do this.
+    #[error("the backend `{backend}` does not carry {what}")]
+    Unsupported {
+        /// Its name.
+        backend: String,
+        /// What was asked for.
+        what: &'static str,
+    },
+}
+
+impl RuntimeError {
+    /// What to do about it, where there is more to say than the error itself does.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::CommandNotFound { help, .. }
+            | Self::Sandbox { help, .. }
+            | Self::Image { help, .. }
+            | Self::Unavailable { help, .. } => Some(help.clone()),
+            Self::Folder { granted_by, .. } => {
+                Some(format!("create the folder, or correct {granted_by}"))
+            }
+            _ => None,
+        }
+    }
+}
