@@ -7,9 +7,12 @@ use arc_swap::ArcSwap;
 use crate::config::{Config, Environment};
 use crate::dispatch::{self, Loader};
 use crate::model::{CallOptions, CallReport};
-use crate::registry::{LoadListener, Scope, Snapshot};
 #[cfg(feature = "wasm-runtime")]
-use crate::runtime::wasm::engine::Allocation;
+use crate::registry::Modules;
+use crate::registry::{Assembler, LoadListener, Scope, Snapshot};
+#[cfg(feature = "wasm-runtime")]
+use crate::runtime::wasm::{engine::Allocation, open, state::StateStore};
+use crate::runtime::{Backends, RuntimeError};
 
 /// Runs tools. Cheap to clone; all clones are the same host.
 ///
@@ -21,7 +24,7 @@ pub struct Host {
 }
 
 struct Shared {
-    config: Config,
+    config: Arc<Config>,
     snapshot: ArcSwap<Snapshot>,
     loader: Arc<Loader>,
 }
@@ -31,15 +34,12 @@ struct Shared {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The WebAssembly engine can not start on this machine.
-    #[error("the WebAssembly engine can not start: {0}")]
-    Engine(String),
-    /// The configuration asks for an engine that is not built in.
-    #[error("{key}: this host has no engine `wasmer`; write \"wasmtime\"")]
-    UnknownEngine {
-        /// The key, with file and line.
-        key: String,
-    },
+    /// The WebAssembly engine can not start on this machine, or is not built in.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    /// The host itself failed. Always a fault worth reporting.
+    #[error("the host failed: {0}")]
+    Internal(String),
     /// There is no configuration: the process's environment can not be read.
     #[error("the current folder can not be read: {0}")]
     Environment(#[from] std::io::Error),
@@ -95,46 +95,25 @@ impl HostBuilder {
         Box::pin(self.open_in(environment)).await
     }
 
-    #[cfg(feature = "wasm-runtime")]
     async fn open_in(self, environment: Environment) -> Result<Host, OpenError> {
-        use crate::registry::Assembler;
-        use crate::runtime::wasm::state::StateStore;
-
-        let wasm = &self.config.runtime.wasm;
-        let loader = Arc::new(loader(&self.config, self.allocation)?);
+        let config = Arc::new(self.config);
+        #[cfg(feature = "wasm-runtime")]
+        let loader = Arc::new(open::open(&config, self.allocation)?);
+        #[cfg(not(feature = "wasm-runtime"))]
+        let loader = Arc::new(Loader);
         let assembler = Assembler {
-            loader: Arc::clone(&loader),
-            state: StateStore::new(wasm.state_path.value.clone()),
+            #[cfg(feature = "wasm-runtime")]
+            modules: Modules {
+                loader: Arc::clone(&loader),
+                state: StateStore::new(config.runtime.wasm.state_path.value.clone()),
+            },
+            backends: Backends::new(&config, &environment),
             environment,
             listener: self.listener,
         };
-        let snapshot = assembler.assemble(&self.config, &self.scope, 1).await;
-        Ok(Host::with(self.config, snapshot, loader))
+        let snapshot = assembler.assemble(&config, &self.scope, 1).await;
+        Ok(Host::with(config, snapshot, loader))
     }
-
-    #[cfg(not(feature = "wasm-runtime"))]
-    async fn open_in(self, _environment: Environment) -> Result<Host, OpenError> {
-        let snapshot = crate::registry::without_modules(&self.config, &self.scope, 1);
-        Ok(Host::with(self.config, snapshot, Arc::new(Loader)))
-    }
-}
-
-/// What loads modules under this configuration.
-#[cfg(feature = "wasm-runtime")]
-fn loader(config: &Config, allocation: Allocation) -> Result<Loader, OpenError> {
-    use crate::config::WasmEngine;
-    use crate::runtime::wasm::{compile_cache::CompileCache, engine::Engine};
-
-    let wasm = &config.runtime.wasm;
-    if wasm.engine.value == WasmEngine::Wasmer {
-        return Err(OpenError::UnknownEngine {
-            key: wasm.engine.origin(),
-        });
-    }
-    let engine =
-        Engine::new(allocation).map_err(|error| OpenError::Engine(format!("{error:#}")))?;
-    let cache = CompileCache::open(&wasm.cache_path.value, wasm.cache_max_bytes.value);
-    Ok(Loader::new(engine, cache, wasm.max_memory_bytes.value))
 }
 
 /// Looks at one file as a host with this configuration would: compiles it where it is not
@@ -145,9 +124,9 @@ pub async fn inspect_file(
     config: &Config,
     file: impl Into<std::path::PathBuf>,
 ) -> Result<crate::Inspection, OpenError> {
-    let (loader, file) = (loader(config, Allocation::default())?, file.into());
+    let (loader, file) = (open::open(config, Allocation::default())?, file.into());
     let inspected = tokio::task::spawn_blocking(move || loader.inspect(file)).await;
-    inspected.map_err(|panic| OpenError::Engine(panic.to_string()))
+    inspected.map_err(|panic| OpenError::Internal(panic.to_string()))
 }
 
 /// The version of the WebAssembly engine; `None` in a build without one.
@@ -159,7 +138,7 @@ pub fn engine_version() -> Option<&'static str> {
 }
 
 impl Host {
-    fn with(config: Config, snapshot: Snapshot, loader: Arc<Loader>) -> Self {
+    fn with(config: Arc<Config>, snapshot: Snapshot, loader: Arc<Loader>) -> Self {
         for broken in snapshot.broken() {
             tracing::warn!(tool = broken.name, "{}", broken.reason);
         }

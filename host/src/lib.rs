@@ -10,14 +10,17 @@
     )
 )]
 
+pub mod command;
 pub mod config;
 mod dispatch;
+mod doctor;
 mod host;
 pub mod model;
 mod registry;
 mod runtime;
 mod schema;
 
+pub use doctor::{Examination, examine};
 #[cfg(feature = "wasm-runtime")]
 pub use host::inspect_file;
 pub use host::{Host, HostBuilder, OpenError, engine_version};
@@ -31,7 +34,8 @@ pub use runtime::wasm::{
     shape::{ExternName, Shape, WasmEncoding},
 };
 pub use runtime::{
-    Ending, Execution, ExecutionOutput, Health, Program, RuntimeAdapter, RuntimeError,
+    Ending, Execution, ExecutionOutput, Health, Program, RuntimeAdapter, RuntimeError, Selection,
+    create_runtime, create_runtime_in,
 };
 
 /// The engine by itself, for benches that compare the host with it. Not part of the API.

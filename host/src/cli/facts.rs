@@ -20,9 +20,8 @@ pub struct ModuleFacts {
 
 /// The module of an entry; `None` for entries that have none.
 #[cfg(feature = "wasm-runtime")]
-#[allow(clippy::unnecessary_wraps, reason = "a build without modules has none")]
 pub fn module(entry: &Entry) -> Option<ModuleFacts> {
-    let module = entry.module();
+    let module = entry.module()?;
     let descriptor = module.descriptor();
     Some(ModuleFacts {
         path: module.path().to_owned(),

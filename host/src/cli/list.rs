@@ -49,11 +49,15 @@ pub async fn open_with(mut builder: HostBuilder, screen: Screen) -> Result<Host,
 /// A host that could not be opened.
 #[allow(clippy::needless_pass_by_value, reason = "fits `map_err`")]
 pub fn open_failure(error: prx_host::OpenError) -> Failure {
-    let exit = match &error {
-        prx_host::OpenError::UnknownEngine { .. } => Exit::Usage,
-        _ => Exit::Unavailable,
-    };
-    Failure::new(exit, "the host can not start").cause(error.to_string())
+    let failure =
+        Failure::new(Exit::Unavailable, "the host can not start").cause(error.to_string());
+    match &error {
+        prx_host::OpenError::Runtime(error) => match error.help() {
+            Some(help) => failure.help(help),
+            None => failure,
+        },
+        _ => failure,
+    }
 }
 
 fn json(snapshot: &Snapshot) -> Vec<Value> {

@@ -7,10 +7,12 @@ mod call;
 mod check;
 mod completions;
 mod config;
+mod doctor;
 mod facts;
 mod inspect;
 mod list;
 mod render;
+mod run;
 mod start;
 mod version;
 
@@ -60,6 +62,8 @@ impl From<Exit> for ExitCode {
   prx-host config init                      write a first configuration
   prx-host list                             what can be called
   prx-host call wordcount --arg text=hello  call a tool
+  prx-host run -- 'ls | wc -l'              run a command in its sandbox
+  prx-host doctor                           what works on this machine
 
 Exit codes: 0 ok, 1 the tool failed, 2 usage or configuration, 3 denied, 4 limit,
 5 unavailable, 70 internal, 130 cancelled."
@@ -102,6 +106,8 @@ enum Command {
     Call(call::Arguments),
     Inspect(inspect::Arguments),
     Check(check::Arguments),
+    Run(run::Arguments),
+    Doctor(doctor::Arguments),
     Config(config::Arguments),
     Completions(completions::Arguments),
 }
@@ -126,9 +132,7 @@ fn run_process() -> ExitCode {
     start::log(global.verbose, global.quiet, screen.colours_on_stderr());
     start::raise_file_limit();
     let result = run(&arguments, screen);
-    result
-        .unwrap_or_else(|failure| screen.fail(&failure))
-        .into()
+    result.unwrap_or_else(|failure| screen.fail(&failure).into())
 }
 
 /// The arguments of the process; what every build and release says about itself is put
@@ -151,14 +155,18 @@ fn command() -> clap::Command {
     }
 }
 
-fn run(arguments: &Arguments, screen: Screen) -> Result<Exit, Failure> {
+fn run(arguments: &Arguments, screen: Screen) -> Result<ExitCode, Failure> {
     let global = &arguments.global;
-    match &arguments.command {
+    let exit = match &arguments.command {
         Command::List(_) => list::run(global, screen),
         Command::Call(call) => call::run(call, global, screen),
         Command::Inspect(inspect) => inspect::run(inspect, global, screen),
         Command::Check(check) => check::run(check, global, screen),
+        // Its exit code is that of the command it ran.
+        Command::Run(run) => return run::run(run, global, screen),
+        Command::Doctor(_) => doctor::run(global, screen),
         Command::Config(config) => config::run(config, global, screen),
         Command::Completions(completions) => completions::run(completions, screen),
-    }
+    };
+    exit.map(ExitCode::from)
 }

@@ -10,9 +10,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    Capabilities, CapabilityOverrides, Config, Docker, DockerNetwork, Place, Resources, Sandbox,
-    SandboxBackend, Setting, ToolEntry, Wasm, WasmEngine, document, redact,
+    Capabilities, CapabilityOverrides, Config, Docker, DockerNetwork, Place, Provided, Resources,
+    Sandbox, SandboxBackend, Setting, ShellTool, ToolEntry, Wasm, WasmEngine, check::command,
+    document, redact,
 };
+use crate::command::{OutputFormat, Stdin};
 use crate::model::{FolderGrant, HostPattern};
 
 /// One key of the configuration that is in force.
@@ -71,6 +73,7 @@ impl Config {
         keys.wasm(&runtime.wasm);
         keys.sandbox(&self.sandbox);
         keys.resources(&self.resources);
+        keys.shell(&self.shell);
         for tool in self.tools.values() {
             keys.tool(tool);
         }
@@ -177,15 +180,35 @@ impl Keys {
         self.add_written(resources.max_open_files.as_ref(), |count| json!(count));
     }
 
+    fn shell(&mut self, shell: &ShellTool) {
+        self.add(&shell.enabled, |enabled| json!(enabled));
+        self.add_written(shell.backend.as_ref(), |backend| json!(backend.as_str()));
+        self.add_written(shell.timeout.as_ref(), seconds);
+        self.add_written(shell.max_output_bytes.as_ref(), |bytes| json!(bytes));
+    }
+
     fn tool(&mut self, tool: &ToolEntry) {
         self.add_written(tool.backend.as_ref(), |backend| json!(backend.as_str()));
         self.add_written(tool.module.as_ref(), |written| path(written));
         self.add_written(tool.command.as_ref(), |command| json!(command));
-        self.add(&tool.args, |args| json!(args));
+        self.add(&tool.args, |args| command::written(args));
+        self.add_written(written(&tool.stdin), stdin);
+        self.add_written(written(&tool.output), |format| match format {
+            OutputFormat::Text => json!("text"),
+            OutputFormat::Json => json!("json"),
+        });
+        self.add_written(written(&tool.success_exit_codes), |codes| json!(codes));
         self.add_written(tool.image.as_ref(), |image| json!(image));
         self.add_written(tool.working_dir.as_ref(), |written| path(written));
-        self.add(&tool.env, variables);
-        self.add_written(tool.parameters.as_ref(), Value::clone);
+        self.add(&tool.env, |variables| {
+            let variables = variables.iter();
+            variables
+                .map(|(name, value)| (name.clone(), provided(name, value, |text| json!(text))))
+                .collect()
+        });
+        self.add_written(tool.parameters.as_ref(), |parameters| {
+            parameters.schema().clone()
+        });
         self.add_written(tool.description.as_ref(), |description| json!(description));
         self.add(&tool.enabled, |enabled| json!(enabled));
         self.add_written(tool.timeout.as_ref(), seconds);
@@ -208,11 +231,33 @@ impl Keys {
         for (name, value) in &tool.config {
             self.list.push(EffectiveKey {
                 key: document::joined(&format!("tools.custom.{}.config", tool.name), name),
-                value: redact::redacted(name, value),
+                value: provided(name, value, Value::clone),
                 // Single values have no place of their own; their tool has one.
                 origin: Origin::Written(tool.place.clone()),
             });
         }
+    }
+}
+
+/// A setting that somebody wrote.
+fn written<T>(setting: &Setting<T>) -> Option<&Setting<T>> {
+    setting.place.is_some().then_some(setting)
+}
+
+fn stdin(stdin: &Stdin) -> Value {
+    match stdin {
+        Stdin::Closed => json!("none"),
+        Stdin::Json => json!("json"),
+        Stdin::Text(piece) => json!(piece.to_string()),
+    }
+}
+
+/// A value with secrets hidden; where it is taken from is no secret.
+fn provided<T>(name: &str, value: &Provided<T>, json: impl Fn(&T) -> Value) -> Value {
+    match value {
+        Provided::Value(value) => redact::redacted(name, &json(value)),
+        Provided::Variable(name) => json!({ "env": name }),
+        Provided::File(file) => json!({ "file": path(file) }),
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use crate::command::{ArgumentGroup, OutputFormat, Parameters, Stdin};
 use crate::model::{FolderGrant, HostPattern};
 
 /// Where a value of the configuration was written.
@@ -74,6 +75,8 @@ pub struct Config {
     pub sandbox: Sandbox,
     /// `[security.resources]`
     pub resources: Resources,
+    /// `[tools.shell]`
+    pub shell: ShellTool,
     /// `[tools.custom.<name>]`, in the file's order.
     pub tools: IndexMap<String, ToolEntry>,
 }
@@ -245,16 +248,22 @@ pub struct ToolEntry {
     pub module: Option<Setting<PathBuf>>,
     /// `command`
     pub command: Option<Setting<String>>,
-    /// `args`
-    pub args: Setting<Vec<String>>,
+    /// `args`; empty: `command` is a line for the shell.
+    pub args: Setting<Vec<ArgumentGroup>>,
+    /// `stdin`
+    pub stdin: Setting<Stdin>,
+    /// `output`
+    pub output: Setting<OutputFormat>,
+    /// `success_exit_codes`
+    pub success_exit_codes: Setting<Vec<i32>>,
     /// `image`
     pub image: Option<Setting<String>>,
     /// `working_dir`, absolute.
     pub working_dir: Option<Setting<PathBuf>>,
     /// `[tools.custom.<name>.env]`
-    pub env: Setting<IndexMap<String, String>>,
-    /// `[tools.custom.<name>.parameters]`, as JSON, not yet read as a schema.
-    pub parameters: Option<Setting<Value>>,
+    pub env: Setting<IndexMap<String, Provided<String>>>,
+    /// `[tools.custom.<name>.parameters]`
+    pub parameters: Option<Setting<Parameters>>,
     /// `description`
     pub description: Option<Setting<String>>,
     /// `enabled`
@@ -268,7 +277,32 @@ pub struct ToolEntry {
     /// `[tools.custom.<name>.capabilities]`
     pub capabilities: CapabilityOverrides,
     /// `[tools.custom.<name>.config]`, as JSON.
-    pub config: IndexMap<String, Value>,
+    pub config: IndexMap<String, Provided<Value>>,
+}
+
+/// A value, or where it is taken from when the tool is loaded: what is secret need not
+/// stand in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Provided<T> {
+    /// It stands in the file.
+    Value(T),
+    /// `{ env = "NAME" }`: a variable of the host's environment.
+    Variable(String),
+    /// `{ file = "path" }`: the text of a file, without a line end at its end; absolute.
+    File(PathBuf),
+}
+
+/// `[tools.shell]`: the tool that runs lines of a shell. Off by default.
+#[derive(Clone, Debug)]
+pub struct ShellTool {
+    /// `enabled`
+    pub enabled: Setting<bool>,
+    /// `type`; `None`: the selected backend for commands.
+    pub backend: Option<Setting<Backend>>,
+    /// `timeout_secs`
+    pub timeout: Option<Setting<Duration>>,
+    /// `max_output_bytes`
+    pub max_output_bytes: Option<Setting<u64>>,
 }
 
 /// `[security.sandbox]`

@@ -9,7 +9,7 @@ use toml::de::DeValue;
 
 use super::fault::Fault;
 use super::reader::Entry;
-use super::{amounts, paths, suggest};
+use super::{Provided, amounts, paths, suggest};
 
 /// No limit of time is shorter than a millisecond or longer than a day.
 const SECONDS: RangeInclusive<f64> = 0.001..=86_400.0;
@@ -255,19 +255,58 @@ impl<'a> Entry<'a> {
 
     /// A table of environment variables with their values.
     pub(super) fn variables(&self) -> Option<IndexMap<String, String>> {
+        self.named_variables(Entry::variable_value)
+    }
+
+    /// A table of environment variables with their values, or where these are.
+    pub(super) fn variables_or_sources(&self) -> Option<IndexMap<String, Provided<String>>> {
+        self.named_variables(|entry| entry.provided(Entry::variable_value))
+    }
+
+    fn named_variables<T>(
+        &self,
+        read: impl Fn(&Entry<'a>) -> Option<T>,
+    ) -> Option<IndexMap<String, T>> {
         let table = self.table()?;
         let variables = table.entries().filter_map(|entry| {
             let named = entry.is_variable_name(entry.name, &entry.key_span);
-            let value = entry.text()?;
-            if value.contains('\0') {
-                entry.report(Fault::error(format!(
-                    "`{}` must not contain NUL",
-                    entry.key
-                )));
-            }
-            named.then(|| (entry.name.to_owned(), value.to_owned()))
+            let value = read(&entry)?;
+            named.then(|| (entry.name.to_owned(), value))
         });
         Some(variables.collect())
+    }
+
+    fn variable_value(&self) -> Option<String> {
+        let value = self.text()?;
+        if value.contains('\0') {
+            self.report(Fault::error(format!("`{}` must not contain NUL", self.key)));
+        }
+        Some(value.to_owned())
+    }
+
+    /// A value, or `{ env = "NAME" }` or `{ file = "path" }` that say where it is.
+    pub(super) fn provided<T>(
+        &self,
+        read: impl Fn(&Entry<'a>) -> Option<T>,
+    ) -> Option<Provided<T>> {
+        let DeValue::Table(entries) = self.value else {
+            return read(self).map(Provided::Value);
+        };
+        let mut names = entries.keys().map(|key| key.get_ref().as_ref());
+        match (names.next(), names.next()) {
+            (Some("env"), None) => {
+                let table = self.table()?;
+                let entry = table.entry("env")?;
+                let name = entry.text()?;
+                let named = entry.is_variable_name(name, &entry.span);
+                named.then(|| Provided::Variable(name.to_owned()))
+            }
+            (Some("file"), None) => {
+                let table = self.table()?;
+                table.entry("file")?.path().map(Provided::File)
+            }
+            _ => read(self).map(Provided::Value),
+        }
     }
 
     fn is_variable_name(&self, name: &str, span: &Range<usize>) -> bool {

@@ -11,12 +11,20 @@ use serde_json::{Map, Number, Value};
 use crate::model::ArgumentFault;
 use crate::schema::Validator;
 
-/// Reads and checks arguments; gives the text for the guest. Absent arguments and `null`
-/// are an empty object.
+/// Arguments that fit the tool's schema.
+#[derive(Debug)]
+pub(super) struct Arguments<'a> {
+    /// As they came, for a guest.
+    pub text: &'a str,
+    /// As they were read.
+    pub values: Map<String, Value>,
+}
+
+/// Reads and checks arguments. Absent ones and `null` are an empty object.
 pub(super) fn check<'a>(
     text: &'a str,
     validator: &Validator,
-) -> Result<&'a str, Vec<ArgumentFault>> {
+) -> Result<Arguments<'a>, Vec<ArgumentFault>> {
     let trimmed = text.trim();
     let text = if trimmed.is_empty() || trimmed == "null" {
         "{}"
@@ -30,14 +38,16 @@ pub(super) fn check<'a>(
         }]
     };
     let value = parse(text).map_err(|error| whole(format!("not valid JSON: {error}")))?;
-    if !value.is_object() {
-        return Err(whole(format!(
-            "the arguments must be a JSON object, not {}",
-            kind(&value)
-        )));
+    if value.is_object() {
+        validator.validate(&value)?;
     }
-    validator.validate(&value)?;
-    Ok(text)
+    match value {
+        Value::Object(values) => Ok(Arguments { text, values }),
+        other => Err(whole(format!(
+            "the arguments must be a JSON object, not {}",
+            kind(&other)
+        ))),
+    }
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -144,7 +154,7 @@ mod tests {
     #[test]
     fn absent_arguments_are_an_empty_object() {
         for text in ["", "  ", "null", "{}", " {} \n"] {
-            assert_eq!(check(text, &any_object()).unwrap(), "{}", "{text:?}");
+            assert_eq!(check(text, &any_object()).unwrap().text, "{}", "{text:?}");
         }
     }
 

@@ -2,16 +2,19 @@
 //! under its limits, and say how it ended.
 
 mod arguments;
-#[cfg(feature = "wasm-runtime")]
-mod outcome;
+mod command_call;
+mod command_outcome;
 #[cfg(feature = "wasm-runtime")]
 mod skill_call;
+#[cfg(feature = "wasm-runtime")]
+mod skill_outcome;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use crate::config::Setting;
 use crate::model::{CallOptions, CallReport, Captured, LimitKind, Outcome};
-use crate::registry::{self, Snapshot, Tool};
+use crate::registry::{self, Runner, Snapshot, Tool};
 
 #[cfg(feature = "wasm-runtime")]
 pub(crate) use crate::runtime::wasm::loader::Loader;
@@ -35,6 +38,39 @@ impl From<Outcome> for Ended {
             outcome,
             stdout: Captured::default(),
             stderr: Captured::default(),
+        }
+    }
+}
+
+/// When a call is ended, and who says so.
+struct Deadline<'a> {
+    limit: Duration,
+    /// `None`: the caller.
+    set_by: Option<&'a Setting<Duration>>,
+}
+
+impl<'a> Deadline<'a> {
+    /// The tool's, or the caller's where it is shorter.
+    fn of(tool: &'a Tool, options: &CallOptions) -> Self {
+        let configured = &tool.entry().limits().timeout;
+        match options.timeout.filter(|own| *own < configured.value) {
+            Some(limit) => Self {
+                limit,
+                set_by: None,
+            },
+            None => Self {
+                limit: configured.value,
+                set_by: Some(configured),
+            },
+        }
+    }
+
+    fn timed_out(&self) -> Outcome {
+        Outcome::TimedOut {
+            limit: self.limit,
+            set_by: self
+                .set_by
+                .map_or_else(|| "the caller".to_owned(), Setting::origin),
         }
     }
 }
@@ -86,13 +122,14 @@ async fn run(
         Ok(arguments) => arguments,
         Err(faults) => return Outcome::InvalidArguments(faults).into(),
     };
-    #[cfg(feature = "wasm-runtime")]
-    return skill_call::call(tool, loader, arguments, options).await;
-    #[cfg(not(feature = "wasm-runtime"))]
-    {
-        let _ = (loader, arguments, options);
-        let reason = "this prx-host was built without the `wasm` backend".into();
-        Outcome::Unavailable { reason, help: None }.into()
+    match tool.entry().runner() {
+        #[cfg(feature = "wasm-runtime")]
+        Runner::Skill(skill) => {
+            skill_call::call(tool, skill, loader, arguments.text, options).await
+        }
+        Runner::Command(command) => {
+            command_call::call(tool, command, arguments.values, options).await
+        }
     }
 }
 

@@ -269,6 +269,8 @@ pub enum LimitKind {
     TableElements,
     /// Instances, memories or tables of a component.
     Instances,
+    /// Seconds of processor time.
+    CpuSeconds,
 }
 
 impl fmt::Display for LimitKind {
@@ -278,6 +280,7 @@ impl fmt::Display for LimitKind {
             Self::ArgumentBytes => "argument size",
             Self::TableElements => "table elements",
             Self::Instances => "instances",
+            Self::CpuSeconds => "processor time",
         })
     }
 }
@@ -288,6 +291,7 @@ impl LimitKind {
         match self {
             Self::OutputBytes | Self::ArgumentBytes => format_bytes(value),
             Self::TableElements | Self::Instances => value.to_string(),
+            Self::CpuSeconds => format!("{value} s"),
         }
     }
 }
@@ -316,6 +320,8 @@ pub enum TrapKind {
     Exit,
     /// Access outside of memory, division by zero and the like.
     Fault,
+    /// A process was ended by a signal that the host did not send.
+    Signal,
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! A tool entry: one module or command under one name, with its grants and limits.
 
-#[cfg(feature = "wasm-runtime")]
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::command::{CommandTemplate, Parameters};
 use crate::config::{Backend, Place, Setting};
 use crate::model::{Capability, FolderGrant, Grants};
+use crate::runtime::RuntimeAdapter;
 #[cfg(feature = "wasm-runtime")]
 use crate::runtime::wasm::{access::Access, module::Module};
 
@@ -17,10 +20,43 @@ pub struct Entry {
     pub(super) backend: Backend,
     pub(super) grants: Grants,
     pub(super) limits: EntryLimits,
+    pub(super) runner: Runner,
+}
+
+/// What answers the calls of an entry.
+pub(crate) enum Runner {
+    /// A skill.
     #[cfg(feature = "wasm-runtime")]
-    pub(super) module: Arc<Module>,
+    Skill(Skill),
+    /// A command.
+    Command(CommandTool),
+}
+
+/// A module that is a skill.
+#[cfg(feature = "wasm-runtime")]
+pub(crate) struct Skill {
+    pub module: Arc<Module>,
+    /// Its grants, ready for a call.
+    pub access: Access,
+}
+
+/// A tool that is made of a command.
+pub(crate) struct CommandTool {
+    /// What runs, with places for the arguments of a call.
+    pub template: CommandTemplate,
+    /// What it takes.
+    pub parameters: Parameters,
+    /// Runs it.
+    pub adapter: Arc<dyn RuntimeAdapter>,
+    /// Variables that only this tool gets.
+    pub env: HashMap<String, String>,
+    /// The folder it works in; `None` is the workspace.
+    pub working_dir: Option<PathBuf>,
+    /// Bytes of memory, where the entry itself says so.
+    pub max_memory: Option<u64>,
+    /// The module, where the command is one.
     #[cfg(feature = "wasm-runtime")]
-    pub(super) access: Access,
+    pub module: Option<Arc<Module>>,
 }
 
 /// What one call of an entry may use, each with the key that set it.
@@ -28,7 +64,7 @@ pub struct Entry {
 pub struct EntryLimits {
     /// Wall clock.
     pub timeout: Setting<Duration>,
-    /// Bytes of linear memory.
+    /// Bytes of memory.
     pub max_memory: Setting<u64>,
     /// Bytes of each output stream, and of the answer.
     pub max_output: Setting<u64>,
@@ -50,7 +86,8 @@ impl Entry {
         self.backend
     }
 
-    /// What it may touch.
+    /// What it may touch. Commands of other backends than `wasm` have their rules in
+    /// `[security]` and `[runtime.docker]`, and no grants of their own.
     pub fn grants(&self) -> &Grants {
         &self.grants
     }
@@ -60,16 +97,23 @@ impl Entry {
         &self.limits
     }
 
-    /// Its module.
+    /// Its module, if it has one.
     #[cfg(feature = "wasm-runtime")]
-    pub fn module(&self) -> &Arc<Module> {
-        &self.module
+    pub fn module(&self) -> Option<&Arc<Module>> {
+        match &self.runner {
+            Runner::Skill(skill) => Some(&skill.module),
+            Runner::Command(command) => command.module.as_ref(),
+        }
     }
 
-    /// Its grants, ready for a call.
-    #[cfg(feature = "wasm-runtime")]
-    pub(crate) fn access(&self) -> &Access {
-        &self.access
+    /// Whether the answer of a call is what its command prints.
+    pub fn is_command(&self) -> bool {
+        matches!(self.runner, Runner::Command(_))
+    }
+
+    /// What answers its calls.
+    pub(crate) fn runner(&self) -> &Runner {
+        &self.runner
     }
 
     /// The line of configuration that would grant it a thing, as a sentence.

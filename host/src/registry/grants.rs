@@ -3,15 +3,19 @@
 //! Invariant: a key of the entry replaces the global key as a whole; what neither grants
 //! is not granted.
 
+use indexmap::IndexMap;
+
 use crate::config::{Config, Environment, Setting, ToolEntry};
 use crate::model::{FolderGrant, Grants, HostPattern};
 
 use super::entry::EntryLimits;
 
-/// The grants of an entry; `tool` is what the configuration says of it, if anything.
+/// The grants of an entry; `tool` is what the configuration says of it, if anything, and
+/// `env` the variables that it sets.
 pub(super) fn grants(
     config: &Config,
     tool: Option<&ToolEntry>,
+    env: &IndexMap<String, String>,
     environment: &Environment,
 ) -> Grants {
     let global = &config.runtime.wasm.capabilities;
@@ -32,7 +36,7 @@ pub(super) fn grants(
         .or(global.allowed_hosts.value.as_ref());
     Grants {
         folders: folders(write, read),
-        variables: variables(config, tool, names, environment),
+        variables: variables(config, env, names, environment),
         network: match (network, hosts) {
             (false, _) => Vec::new(),
             (true, None) => vec![HostPattern::Any],
@@ -63,7 +67,7 @@ fn folders(write: &[FolderGrant], read: &[FolderGrant]) -> Vec<FolderGrant> {
 /// The variables that both lists name, and what the entry itself sets.
 fn variables(
     config: &Config,
-    tool: Option<&ToolEntry>,
+    env: &IndexMap<String, String>,
     names: &[String],
     environment: &Environment,
 ) -> Vec<(String, Option<String>)> {
@@ -75,7 +79,7 @@ fn variables(
             variables.push((name.clone(), value.map(str::to_owned)));
         }
     }
-    for (name, value) in tool.iter().flat_map(|tool| &tool.env.value) {
+    for (name, value) in env {
         variables.retain(|(known, _)| known != name);
         variables.push((name.clone(), Some(value.clone())));
     }

@@ -2,18 +2,24 @@
 //! loaded, named, and frozen into a [`Snapshot`].
 
 mod assemble;
+mod commands;
 mod entry;
 mod grants;
+#[cfg(feature = "wasm-runtime")]
+mod modules;
 mod naming;
 mod plan;
+mod provided;
 mod snapshot;
 
-#[cfg(feature = "wasm-runtime")]
 pub(crate) use assemble::Assembler;
-#[cfg(not(feature = "wasm-runtime"))]
-pub(crate) use assemble::without_modules;
 pub use assemble::{LoadEvent, LoadListener};
+#[cfg(feature = "wasm-runtime")]
+pub(crate) use entry::Skill;
+pub(crate) use entry::{CommandTool, Runner};
 pub use entry::{Entry, EntryLimits};
+#[cfg(feature = "wasm-runtime")]
+pub(crate) use modules::Modules;
 pub(crate) use naming::may_have;
 pub(crate) use plan::Scope;
 pub use snapshot::{Broken, Snapshot, Tool};

@@ -1,5 +1,5 @@
-//! What there is to load: configured entries, and the modules in the module folder that
-//! no entry names.
+//! What there is to load: configured entries, the shell where it is switched on, and the
+//! modules in the module folder that no entry names.
 //!
 //! Invariant: the plan is in name order, so that of two claims to a name the same one
 //! wins on every start.
@@ -15,6 +15,7 @@ use cap_std::fs::Dir;
 use super::naming;
 use super::snapshot::Broken;
 use crate::config::{Backend, Config, ToolEntry};
+use crate::runtime::Selection;
 
 /// Which tools a host is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,7 +47,36 @@ pub(super) struct Plan<'a> {
 #[derive(Clone)]
 pub(super) struct Planned<'a> {
     pub tool: Option<&'a ToolEntry>,
-    pub file: ModuleFile,
+    pub subject: Subject,
+}
+
+/// What an entry is about.
+#[derive(Clone)]
+pub(super) enum Subject {
+    /// A module.
+    Module(ModuleFile),
+    /// The command of the entry, on this backend.
+    Command(Backend),
+    /// Lines for the shell of this backend.
+    Shell(Backend),
+}
+
+impl Planned<'_> {
+    /// The module, if it is about one.
+    pub fn module(&self) -> Option<&ModuleFile> {
+        match &self.subject {
+            Subject::Module(file) => Some(file),
+            Subject::Command(_) | Subject::Shell(_) => None,
+        }
+    }
+
+    /// What would run it.
+    pub fn backend(&self) -> Backend {
+        match self.subject {
+            Subject::Module(_) => Backend::Wasm,
+            Subject::Command(backend) | Subject::Shell(backend) => backend,
+        }
+    }
 }
 
 /// Where a module lies.
@@ -73,8 +103,28 @@ impl ModuleFile {
     }
 }
 
-/// Makes the plan.
-pub(super) fn plan<'a>(config: &'a Config, scope: &Scope) -> Plan<'a> {
+/// The name of the built-in tool for lines of a shell.
+const SHELL: &str = "shell";
+
+/// Whether some entry runs on whatever backend is selected.
+pub(super) fn needs_selection(config: &Config, scope: &Scope) -> bool {
+    let open = |tool: &ToolEntry| {
+        tool.backend.is_none()
+            && tool.command.is_some()
+            && tool.enabled.value
+            && scope.admits(&tool.name)
+    };
+    let shell = &config.shell;
+    config.tools.values().any(open)
+        || (shell.enabled.value && shell.backend.is_none() && scope.admits(SHELL))
+}
+
+/// Makes the plan. `selection` runs what names no backend.
+pub(super) fn plan<'a>(
+    config: &'a Config,
+    scope: &Scope,
+    selection: Option<&Selection>,
+) -> Plan<'a> {
     let mut plan = Plan::default();
     let folder_path = &config.runtime.wasm.module_path.value;
     let folder = match Dir::open_ambient_dir(folder_path, ambient_authority()) {
@@ -85,8 +135,22 @@ pub(super) fn plan<'a>(config: &'a Config, scope: &Scope) -> Plan<'a> {
         }
     };
     let mut named = HashSet::new();
+    plan_shell(config, scope, selection, &mut plan);
     for tool in config.tools.values() {
-        plan_tool(config, tool, folder.as_ref(), scope, &mut named, &mut plan);
+        match subject(config, tool, folder.as_ref(), selection) {
+            Asked::Module(file) => {
+                plan_module(
+                    config,
+                    tool,
+                    folder.as_ref(),
+                    &file,
+                    scope,
+                    &mut named,
+                    &mut plan,
+                );
+            }
+            Asked::Command(backend) => plan_command(tool, backend, scope, &mut plan),
+        }
     }
     if let Some(folder) = &folder {
         plan_folder(folder, folder_path, scope, &named, &mut plan);
@@ -110,26 +174,91 @@ fn note_folder(config: &Config, error: &std::io::Error, plan: &mut Plan<'_>) {
     });
 }
 
-fn plan_tool<'a>(
+/// What an entry asks for.
+enum Asked {
+    Module(PathBuf),
+    Command(Backend),
+}
+
+/// Decides what an entry is about. Commands of entries without a type run where commands
+/// run, and as modules where that is the selected backend.
+fn subject(
+    config: &Config,
+    tool: &ToolEntry,
+    folder: Option<&Arc<Dir>>,
+    selection: Option<&Selection>,
+) -> Asked {
+    if let Some(module) = &tool.module {
+        return Asked::Module(module.value.clone());
+    }
+    if let Some(backend) = &tool.backend {
+        return Asked::Command(backend.value);
+    }
+    let Some((selection, command)) = selection.zip(tool.command.as_ref()) else {
+        let chosen = config.runtime.backend.value;
+        return Asked::Command(chosen.unwrap_or(Backend::Native));
+    };
+    let file = module_file(&command.value);
+    let is_there = || folder.is_some_and(|folder| folder.is_file(&file));
+    if selection.backend == Backend::Wasm || (selection.modules_first && is_there()) {
+        return Asked::Module(file);
+    }
+    Asked::Command(selection.backend)
+}
+
+/// The file of a module that is named as a command.
+fn module_file(command: &str) -> PathBuf {
+    if command.ends_with(".wasm") {
+        command.into()
+    } else {
+        format!("{command}.wasm").into()
+    }
+}
+
+fn plan_shell(config: &Config, scope: &Scope, selection: Option<&Selection>, plan: &mut Plan<'_>) {
+    let shell = &config.shell;
+    if !shell.enabled.value || !scope.admits(SHELL) {
+        return;
+    }
+    let backend = match (&shell.backend, selection) {
+        (Some(backend), _) => backend.value,
+        (None, Some(selection)) if selection.backend != Backend::Wasm => selection.backend,
+        // Modules have no shell.
+        (None, _) => Backend::Native,
+    };
+    let subject = Subject::Shell(backend);
+    plan.entries.insert(
+        SHELL.to_owned(),
+        Planned {
+            tool: None,
+            subject,
+        },
+    );
+}
+
+fn plan_command<'a>(tool: &'a ToolEntry, backend: Backend, scope: &Scope, plan: &mut Plan<'a>) {
+    if !tool.enabled.value || !scope.admits(&tool.name) {
+        return;
+    }
+    let planned = Planned {
+        tool: Some(tool),
+        subject: Subject::Command(backend),
+    };
+    plan.add(&tool.name, planned);
+}
+
+fn plan_module<'a>(
     config: &Config,
     tool: &'a ToolEntry,
     folder: Option<&Arc<Dir>>,
+    module: &Path,
     scope: &Scope,
     named: &mut HashSet<PathBuf>,
     plan: &mut Plan<'a>,
 ) {
-    let Some(module) = &tool.module else {
-        if tool.enabled.value && scope.admits(&tool.name) {
-            plan.broken.push(without_backend(config, tool));
-        }
-        return;
-    };
     let folder_path = &config.runtime.wasm.module_path.value;
     // `module = "/modules/x.wasm"` names the same file as `module = "x.wasm"`.
-    let inside = module
-        .value
-        .strip_prefix(folder_path)
-        .unwrap_or(&module.value);
+    let inside = module.strip_prefix(folder_path).unwrap_or(module);
     named.insert(inside.to_owned());
     if !tool.enabled.value || !scope.admits(&tool.name) {
         return;
@@ -142,31 +271,28 @@ fn plan_tool<'a>(
         },
         _ => ModuleFile::Absolute(folder_path.join(inside)),
     };
-    plan.entries.insert(
-        tool.name.clone(),
-        Planned {
-            tool: Some(tool),
-            file,
-        },
-    );
+    let planned = Planned {
+        tool: Some(tool),
+        subject: Subject::Module(file),
+    };
+    plan.add(&tool.name, planned);
 }
 
-/// Commands wait for their adapters.
-fn without_backend(config: &Config, tool: &ToolEntry) -> Broken {
-    let backend = tool.backend.as_ref().map(|backend| backend.value);
-    let backend = backend
-        .or(config.runtime.backend.value)
-        .unwrap_or(Backend::Native);
-    Broken {
-        name: tool.name.clone(),
-        module: None,
-        backend: backend.as_str(),
-        place: Some(tool.place.to_string()),
-        reason: format!(
-            "this version of prx-host has no `{}` backend",
-            backend.as_str()
-        ),
-        help: Some("offer the tool as a WebAssembly skill, or set `enabled = false`".into()),
+impl<'a> Plan<'a> {
+    /// Adds an entry of the configuration; only the shell can be there before it.
+    fn add(&mut self, name: &str, planned: Planned<'a>) {
+        if !self.entries.contains_key(name) {
+            self.entries.insert(name.to_owned(), planned);
+            return;
+        }
+        self.broken.push(Broken {
+            name: name.to_owned(),
+            module: planned.module().map(ModuleFile::path),
+            backend: planned.backend().as_str(),
+            place: planned.tool.map(|tool| tool.place.to_string()),
+            reason: "the name is that of the tool of `[tools.shell]`".into(),
+            help: Some("give the entry another name, or switch the shell off".into()),
+        });
     }
 }
 
@@ -213,10 +339,11 @@ fn plan_folder(
                 ),
             ));
         } else if let Some(taken) = plan.entries.get(&stem) {
-            let reason = format!(
-                "the name `{stem}` is taken by the entry for `{}`",
-                taken.file.path().display()
-            );
+            let by = match taken.module() {
+                Some(file) => format!("the entry for `{}`", file.path().display()),
+                None => "an entry for a command".to_owned(),
+            };
+            let reason = format!("the name `{stem}` is taken by {by}");
             let help = Some("give one of them another name".into());
             plan.broken.push(broken_file(&path, &stem, reason, help));
         } else {
@@ -225,7 +352,14 @@ fn plan_folder(
                 folder_path: folder_path.to_owned(),
                 file: file.into(),
             };
-            plan.entries.insert(stem, Planned { tool: None, file });
+            let subject = Subject::Module(file);
+            plan.entries.insert(
+                stem,
+                Planned {
+                    tool: None,
+                    subject,
+                },
+            );
         }
     }
 }

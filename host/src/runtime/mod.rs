@@ -5,11 +5,18 @@
 
 mod adapter;
 pub(crate) mod capture;
+mod deferred;
+#[cfg(feature = "docker")]
+pub mod docker;
 mod error;
+mod factory;
 mod health;
+pub mod native;
 #[cfg(feature = "wasm-runtime")]
 pub mod wasm;
 
 pub use adapter::{Ending, Execution, ExecutionOutput, Program, RuntimeAdapter};
 pub use error::{Result, RuntimeError};
+pub(crate) use factory::Backends;
+pub use factory::{Selection, create_runtime, create_runtime_in};
 pub use health::Health;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use prx_host::config::{Config, Environment, SandboxBackend, Severity, discover};
+use prx_host::config::{Config, Environment, Provided, SandboxBackend, Severity, discover};
 use prx_host::model::{Access, FolderGrant};
 
 use crate::{FILE, environment, load};
@@ -117,11 +117,73 @@ fn settings_of_a_skill_become_json_in_their_order() {
     let text =
         "[tools.custom.x.config]\nz = 1\nday = 2024-05-01\na = { y = [1.5, true], x = \"\" }\n";
     let config = &load(text).unwrap().config.tools["x"].config;
-    let text = serde_json::to_string(config).unwrap();
+    let values = config.iter().map(|(name, value)| match value {
+        Provided::Value(value) => (name, value),
+        elsewhere => panic!("{elsewhere:?}"),
+    });
+    let values: serde_json::Map<_, _> = values.map(|(n, v)| (n.clone(), v.clone())).collect();
     assert_eq!(
-        text,
+        serde_json::Value::Object(values).to_string(),
         r#"{"z":1,"day":"2024-05-01","a":{"y":[1.5,true],"x":""}}"#
     );
+}
+
+#[test]
+fn a_value_can_stand_in_a_variable_or_a_file() {
+    let text = r#"
+        [tools.custom.x]
+        command = "x"
+        env = { KEY = { env = "THEIR_KEY" }, PLAIN = "text" }
+        [tools.custom.y.config]
+        token = { file = "token.txt" }
+        region = { env = "eu" , file = "no reference, since there are two keys" }
+    "#;
+    let tools = load(text).unwrap().config.tools;
+    let env = &tools["x"].env.value;
+    assert_eq!(env["KEY"], Provided::Variable("THEIR_KEY".into()));
+    assert_eq!(env["PLAIN"], Provided::Value("text".into()));
+    let config = &tools["y"].config;
+    let folder = Path::new(FILE).parent().unwrap();
+    assert_eq!(config["token"], Provided::File(folder.join("token.txt")));
+    assert!(matches!(config["region"], Provided::Value(_)));
+}
+
+#[test]
+fn a_command_has_groups_of_arguments_and_parameters_in_either_form() {
+    let text = r#"
+        [tools.custom.short]
+        command = "ruff"
+        args = ["check", ["--config", "{config}"], "{path}"]
+        stdin = "json"
+        output = "json"
+        success_exit_codes = [0, 1]
+        [tools.custom.short.parameters]
+        path = { type = "string", required = true }
+        config = { type = "string", default = "ruff.toml" }
+        [tools.custom.long]
+        command = "ruff"
+        args = ["{path}"]
+        [tools.custom.long.parameters]
+        type = "object"
+        required = ["path"]
+        properties.path.type = "string"
+    "#;
+    let tools = load(text).unwrap().config.tools;
+    let short = &tools["short"];
+    let sizes: Vec<usize> = short.args.value.iter().map(|group| group.0.len()).collect();
+    assert_eq!(sizes, [1, 2, 1]);
+    assert_eq!(short.success_exit_codes.value, [0, 1]);
+    for tool in ["short", "long"] {
+        let parameters = &tools[tool].parameters.as_ref().unwrap().value;
+        assert_eq!(parameters.schema()["required"], serde_json::json!(["path"]));
+    }
+}
+
+#[test]
+fn the_shell_is_off_until_it_is_switched_on() {
+    assert!(!load("").unwrap().config.shell.enabled.value);
+    let on = load("[tools.shell]\nenabled = true\ntype = \"docker\"\n").unwrap();
+    assert!(on.config.shell.enabled.value);
 }
 
 #[test]

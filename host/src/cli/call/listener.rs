@@ -15,6 +15,8 @@ const STEPS: u32 = 1000;
 #[derive(Clone)]
 pub struct Listener {
     screen: Screen,
+    /// Whether standard output is chatter; that of a command is the answer itself.
+    shows_stdout: bool,
     shown: Arc<Mutex<Shown>>,
 }
 
@@ -27,9 +29,10 @@ struct Shown {
 
 impl Listener {
     /// A listener that writes to the screen.
-    pub fn new(screen: Screen) -> Self {
+    pub fn new(screen: Screen, shows_stdout: bool) -> Self {
         Self {
             screen,
+            shows_stdout,
             shown: Arc::default(),
         }
     }
@@ -67,7 +70,7 @@ impl Listener {
                 });
             }
             Event::Progress(progress) => self.progress(&mut shown, *progress),
-            Event::Stdout(bytes) => {
+            Event::Stdout(bytes) if self.shows_stdout => {
                 let text = shown.stdout.push(bytes);
                 self.chatter(&shown, &text);
             }

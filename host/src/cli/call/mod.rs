@@ -63,7 +63,8 @@ pub struct Arguments {
     output: Option<PathBuf>,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// A number of seconds above 0, as an option has it.
+pub fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text
         .parse()
         .map_err(|_| "it is no number of seconds".to_owned())?;
@@ -96,11 +97,12 @@ async fn call(
     })?;
     let host = opened(open_with(builder, screen), tool, &mut interrupts).await?;
     let snapshot = host.snapshot();
-    let text = match snapshot.tool(tool) {
+    let found = snapshot.tool(tool);
+    let text = match found {
         Some(tool) => given.for_schema(&tool.spec().input_schema)?,
         None => given.for_schema(&serde_json::Value::Bool(true))?,
     };
-    let listener = Listener::new(screen);
+    let listener = Listener::new(screen, found.is_none_or(|tool| !tool.entry().is_command()));
     let cancel = CancellationToken::new();
     let options = CallOptions {
         timeout: arguments.timeout,

@@ -3,6 +3,7 @@
 //! faults of a file are found at once.
 
 mod capabilities;
+pub(super) mod command;
 mod grants;
 mod runtime;
 mod security;
@@ -84,12 +85,14 @@ fn read<'a>(document: &'a Document<'a>, entries: &'a DeTable<'a>) -> Config {
     }
     let runtime = runtime::read(&root.table("runtime"));
     let security = root.table("security");
+    let tools = root.table("tools");
     security::check_neighbours(&security);
     Config {
         file: Some(document.source.file().to_owned()),
         sandbox: security::sandbox(&security.table("sandbox")),
         resources: security::resources(&security.table("resources")),
-        tools: tools::read(&root.table("tools"), &runtime),
+        shell: tools::shell(&tools),
+        tools: tools::read(&tools, &runtime),
         runtime,
     }
 }

@@ -6,14 +6,17 @@ use serde_json::Value;
 use crate::config::fault::Fault;
 use crate::config::reader::{Entry, Table};
 use crate::config::suggest;
-use crate::config::{Backend, Runtime, Setting, ToolEntry};
+use crate::config::{Backend, Provided, Runtime, Setting, ShellTool, ToolEntry};
 
-use super::{MEGABYTES, MIB, capabilities, runtime};
+use super::{MEGABYTES, MIB, capabilities, command, runtime};
 
-/// Reads `[tools]`: everything in it is ours.
+/// The tables within `[tools]`.
+const TABLES: [&str; 2] = ["custom", "shell"];
+
+/// Reads `[tools.custom]`. Everything in `[tools]` is ours.
 pub(super) fn read(table: &Table<'_>, runtime: &Runtime) -> IndexMap<String, ToolEntry> {
     for entry in table.entries() {
-        if entry.name != "custom" {
+        if !TABLES.contains(&entry.name) {
             foreign(&entry);
         }
     }
@@ -26,11 +29,24 @@ pub(super) fn read(table: &Table<'_>, runtime: &Runtime) -> IndexMap<String, Too
     tools.collect()
 }
 
+/// Reads `[tools.shell]`.
+pub(super) fn shell(table: &Table<'_>) -> ShellTool {
+    let shell = table.table("shell");
+    ShellTool {
+        enabled: shell.setting("enabled", false, Entry::boolean),
+        backend: shell.optional("type", |entry| {
+            entry.choice(&[("native", Backend::Native), ("docker", Backend::Docker)])
+        }),
+        timeout: shell.optional("timeout_secs", Entry::seconds),
+        max_output_bytes: shell.optional("max_output_bytes", runtime::output_bytes),
+    }
+}
+
 fn foreign(entry: &Entry<'_>) {
     let fault = Fault::error(format!("unknown table `{}`", entry.key));
     let fault = fault.at(entry.document.source, &entry.key_span);
-    entry.report(match suggest::nearest(entry.name, ["custom"]) {
-        Some(_) => fault.help("did you mean `tools.custom`?"),
+    entry.report(match suggest::nearest(entry.name, TABLES) {
+        Some(near) => fault.help(format!("did you mean `tools.{near}`?")),
         None => fault
             .because("tools are entries of `tools.custom`")
             .help(format!("write `[tools.custom.{}]`", entry.name)),
@@ -66,6 +82,7 @@ fn tool(entry: &Entry<'_>, table: &Table<'_>, runtime: &Runtime) -> ToolEntry {
         check_fit(table, backend);
     }
     let command = table.optional("command", Entry::filled_text);
+    let keys = command::read(table);
     let module = table.optional("module", module_path);
     check_subject(entry, table, backend.as_ref());
     // Keys of another type are faults already; their tables are read for faults of their own.
@@ -85,11 +102,14 @@ fn tool(entry: &Entry<'_>, table: &Table<'_>, runtime: &Runtime) -> ToolEntry {
         backend,
         module: module.or_else(|| concerns_module.then(default_module)),
         command,
-        args: table.setting("args", Vec::new(), |entry| entry.list("strings", argument)),
+        args: keys.args,
+        stdin: keys.stdin,
+        output: keys.output,
+        success_exit_codes: keys.success_exit_codes,
         image: table.optional("image", runtime::image),
         working_dir: table.optional("working_dir", Entry::path),
-        env: table.setting("env", IndexMap::new(), Entry::variables),
-        parameters: table.optional("parameters", |entry| entry.json_object().map(Value::Object)),
+        env: table.setting("env", IndexMap::new(), Entry::variables_or_sources),
+        parameters: keys.parameters,
         description: table.optional("description", Entry::filled_text),
         enabled: table.setting("enabled", true, Entry::boolean),
         timeout: table.optional_in_either(&nested, "timeout_secs", Entry::seconds),
@@ -106,14 +126,6 @@ fn tool(entry: &Entry<'_>, table: &Table<'_>, runtime: &Runtime) -> ToolEntry {
     }
 }
 
-fn argument(item: &Entry<'_>) -> Option<String> {
-    let text = item.text()?;
-    if text.contains('\0') {
-        item.report(Fault::error("an argument must not contain NUL"));
-    }
-    Some(text.to_owned())
-}
-
 /// The path of a module as it was written; a home or XDG folder expands.
 fn module_path(entry: &Entry<'_>) -> Option<std::path::PathBuf> {
     let text = entry.filled_text()?;
@@ -124,9 +136,12 @@ fn module_path(entry: &Entry<'_>) -> Option<std::path::PathBuf> {
     }
 }
 
-fn config(table: &Table<'_>) -> IndexMap<String, Value> {
-    let values = table.entry("config").and_then(|entry| entry.json_object());
-    values.unwrap_or_default().into_iter().collect()
+fn config(table: &Table<'_>) -> IndexMap<String, Provided<Value>> {
+    let table = table.table("config");
+    table
+        .entries()
+        .filter_map(|entry| Some((entry.name.to_owned(), entry.provided(Entry::json)?)))
+        .collect()
 }
 
 /// Keys that have no meaning for the type of the tool.

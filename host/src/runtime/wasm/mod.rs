@@ -6,6 +6,7 @@
 
 pub mod abi;
 pub mod access;
+pub mod adapter;
 pub mod breakdown;
 mod call_state;
 #[cfg(test)]
@@ -19,6 +20,7 @@ pub mod limits;
 pub mod loader;
 pub mod module;
 mod network;
+pub mod open;
 pub mod session;
 pub mod shape;
 pub mod source;

@@ -1,6 +1,7 @@
 //! What happened, in the words of the caller. The only place where outcomes of modules
 //! are made.
 
+use super::Deadline;
 use crate::model::{
     Content, Denial, Grants, LimitKind, Outcome, Request, ResourceBody, ToolError, ToolErrorKind,
     ToolOutput, Trap,
@@ -12,9 +13,9 @@ use crate::runtime::wasm::session::Remains;
 use crate::runtime::wasm::{Answer, NotStarted};
 
 /// A call whose guest never ran.
-pub(super) fn of_not_started(not_started: NotStarted, timed_out: impl Fn() -> Outcome) -> Outcome {
+pub(super) fn of_not_started(not_started: NotStarted, deadline: &Deadline<'_>) -> Outcome {
     match not_started {
-        NotStarted::TimedOut => timed_out(),
+        NotStarted::TimedOut => deadline.timed_out(),
         NotStarted::Cancelled => Outcome::Cancelled,
         NotStarted::Module(fault) => Outcome::Unavailable {
             reason: fault.to_string(),
@@ -35,13 +36,13 @@ pub(super) fn of_answer(
     tool: &Tool,
     answer: Answer,
     remains: &Remains,
-    timed_out: impl Fn() -> Outcome,
+    deadline: &Deadline<'_>,
 ) -> Outcome {
     let limits = tool.entry().limits();
     match answer {
         Ok(Ok(output)) => of_output(tool, output),
         Ok(Err(error)) => of_tool_error(tool, error, remains),
-        Err(Breakdown::TimedOut) => timed_out(),
+        Err(Breakdown::TimedOut) => deadline.timed_out(),
         Err(Breakdown::Cancelled) => Outcome::Cancelled,
         Err(Breakdown::OutOfMemory) => Outcome::OutOfMemory {
             limit: limits.max_memory.value,

@@ -1,0 +1,70 @@
+//! `prx-host doctor`: what works on this machine, and how to get what does not.
+
+use prx_host::{Examination, Health, examine};
+
+use super::render::{Failure, Line, Screen, Tone};
+use super::{Exit, Global, start};
+
+/// Say which backends and sandboxes work here, and how to get those that do not
+#[derive(clap::Args)]
+#[command(
+    after_help = "Exit code 5: the backend that would run commands can not be used.
+
+Examples:
+  prx-host doctor
+  prx-host doctor --json | jq '.backends[] | select(.usable | not).name'"
+)]
+pub struct Arguments {}
+
+/// Runs the command.
+pub fn run(global: &Global, screen: Screen) -> Result<Exit, Failure> {
+    let config = start::configuration(global, screen)?;
+    let environment = start::environment()?;
+    let found = start::block_on(async { Ok(examine(&config, &environment).await) })?;
+    if screen.json() {
+        screen.print_json(&found)?;
+    } else {
+        screen.print(&text(&found, screen))?;
+    }
+    Ok(if found.usable {
+        Exit::Ok
+    } else {
+        Exit::Unavailable
+    })
+}
+
+fn text(found: &Examination, screen: Screen) -> String {
+    let selected = format!(
+        "Commands without a type run on `{}`: {}.",
+        found.selected, found.reason
+    );
+    let mut parts = vec![selected];
+    for (heading, all) in [
+        ("Backends and sandboxes", &found.backends),
+        ("System", &found.system),
+    ] {
+        parts.push(screen.paint(heading, Tone::Heading));
+        parts.extend(all.iter().map(|health| of_health(health, screen)));
+    }
+    parts.join("\n\n").replace("\n\n  ", "\n  ")
+}
+
+fn of_health(health: &Health, screen: Screen) -> String {
+    let (head, tone) = if health.usable {
+        ("works", Tone::Good)
+    } else {
+        ("missing", Tone::Warning)
+    };
+    let what = match &health.version {
+        Some(version) => format!("{}, {version}", health.name),
+        None => health.name.to_owned(),
+    };
+    let label = if health.usable { "note" } else { "cause" };
+    let mut lines: Vec<Line> = health
+        .notes
+        .iter()
+        .map(|note| (label, note.clone()))
+        .collect();
+    lines.extend(health.help.clone().map(|help| ("help", help)));
+    screen.block(head, tone, &what, &lines)
+}

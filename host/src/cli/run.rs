@@ -1,0 +1,237 @@
+//! `prx-host run`: one command on a backend, under the limits of the configuration.
+
+use std::collections::HashMap;
+use std::io::{Read as _, Write as _};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use prx_host::config::{Backend, Config, Environment};
+use prx_host::model::{Event, format_bytes};
+use prx_host::{Ending, Execution, ExecutionOutput, Program, RuntimeError, create_runtime_in};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::render::{Failure, Screen};
+use super::{Exit, Global, start};
+
+/// Run a command on a backend, in its sandbox and under its limits
+#[derive(clap::Args)]
+#[command(
+    after_help = "A command alone is a line for the shell; with arguments it is a program, and no shell sees
+them. On `wasm` it is a module. The exit code is the command's own; where it did not end by
+itself, one of those that `prx-host --help` lists.
+
+Examples:
+  prx-host run -- 'ls | wc -l'
+  prx-host run --backend docker --timeout 10 -- python3 -c 'print(6 * 7)'
+  prx-host run --backend wasm --json -- qjs.wasm -e 'console.log(6 * 7)'"
+)]
+pub struct Arguments {
+    /// Where it runs; else `runtime.backend` of the configuration.
+    #[arg(long, short = 'b', value_enum, value_name = "BACKEND")]
+    backend: Option<BackendName>,
+    /// Seconds after which it is ended; else `runtime.default_timeout_secs`.
+    #[arg(long, short = 't', value_name = "SECONDS", value_parser = super::call::seconds)]
+    timeout: Option<Duration>,
+    /// Let it read this program's standard input, to its end.
+    #[arg(long, short = 'i')]
+    stdin: bool,
+    /// The command and its arguments.
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "COMMAND"
+    )]
+    command: Vec<String>,
+}
+
+/// `--backend`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum BackendName {
+    /// The best there is.
+    Auto,
+    /// Processes of this machine.
+    Native,
+    /// Containers.
+    Docker,
+    /// WebAssembly modules.
+    Wasm,
+}
+
+impl BackendName {
+    fn backend(self) -> Option<Backend> {
+        match self {
+            Self::Auto => None,
+            Self::Native => Some(Backend::Native),
+            Self::Docker => Some(Backend::Docker),
+            Self::Wasm => Some(Backend::Wasm),
+        }
+    }
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, global: &Global, screen: Screen) -> Result<ExitCode, Failure> {
+    let mut config = start::configuration(global, screen)?;
+    if let Some(backend) = arguments.backend {
+        config.runtime.backend.value = backend.backend();
+    }
+    let stdin = match arguments.stdin {
+        false => None,
+        true => Some(standard_input()?),
+    };
+    let environment = start::environment()?;
+    let (output, backend) = start::block_on(execute(
+        arguments,
+        &config,
+        &environment,
+        stdin.as_deref(),
+        screen,
+    ))?;
+    if screen.json() {
+        screen.print_json(&as_json(&output, &backend))?;
+    }
+    ended(&output, &config, screen)
+}
+
+fn standard_input() -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .map_err(|error| {
+            Failure::new(Exit::Usage, "standard input can not be read").cause(error.to_string())
+        })?;
+    Ok(bytes)
+}
+
+async fn execute(
+    arguments: &Arguments,
+    config: &Config,
+    environment: &Environment,
+    stdin: Option<&[u8]>,
+    screen: Screen,
+) -> Result<(ExecutionOutput, String), Failure> {
+    let runtime = create_runtime_in(config, environment)
+        .await
+        .map_err(failed)?;
+    let (command, args) = arguments.command.split_first().ok_or_else(|| {
+        Failure::new(Exit::Usage, "there is no command").help("write it behind `--`")
+    })?;
+    let timeout = arguments
+        .timeout
+        .unwrap_or(config.runtime.default_timeout.value);
+    let (env, cancel) = (HashMap::new(), CancellationToken::new());
+    let mut execution = Execution::new(Program::of(command, args), &env, timeout);
+    execution.stdin = stdin;
+    execution.cancel = Some(&cancel);
+    if !screen.json() {
+        execution.events = Some(Arc::new(pass_on));
+    }
+    let running = runtime.run(execution);
+    tokio::pin!(running);
+    let output = tokio::select! {
+        output = &mut running => output,
+        _ = tokio::signal::ctrl_c() => {
+            cancel.cancel();
+            running.await
+        }
+    };
+    Ok((output.map_err(failed)?, runtime.name().to_owned()))
+}
+
+/// Output goes where the command meant it to go, as it comes. Readers that are gone end
+/// nothing but the writing.
+#[allow(clippy::needless_pass_by_value, reason = "an event sink takes events")]
+fn pass_on(event: Event<'_>) {
+    let _ = match event {
+        Event::Stdout(bytes) => {
+            let mut out = std::io::stdout().lock();
+            out.write_all(bytes).and_then(|()| out.flush())
+        }
+        Event::Stderr(bytes) => std::io::stderr().lock().write_all(bytes),
+        _ => Ok(()),
+    };
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "fits `map_err`")]
+fn failed(error: RuntimeError) -> Failure {
+    let exit = match &error {
+        RuntimeError::InvalidInput { .. } => Exit::Usage,
+        _ => Exit::Unavailable,
+    };
+    let failure = Failure::new(exit, error.to_string());
+    match error.help() {
+        Some(help) => failure.help(help),
+        None => failure,
+    }
+}
+
+fn as_json(output: &ExecutionOutput, backend: &str) -> serde_json::Value {
+    let ending = match &output.ending {
+        Ending::Exited => json!("exited"),
+        Ending::Signalled { signal } => json!({ "signalled": signal }),
+        Ending::TimedOut => json!("timed_out"),
+        Ending::Cancelled => json!("cancelled"),
+        Ending::OutOfMemory { limit } => json!({ "out_of_memory": limit }),
+        Ending::OutOfCpuTime { limit } => json!({ "out_of_cpu_seconds": limit.as_secs() }),
+        Ending::LimitReached { kind, limit } => json!({ "limit_reached": kind, "limit": limit }),
+        Ending::Trapped(trap) => json!({ "trapped": trap.message, "kind": trap.kind }),
+        _ => json!("unknown"),
+    };
+    json!({
+        "backend": backend,
+        "ending": ending,
+        "exit_code": output.exit_code,
+        "duration_ms": super::facts::milliseconds(output.duration),
+        "stdout": output.stdout.text(),
+        "stdout_dropped_bytes": output.stdout.dropped,
+        "stderr": output.stderr.text(),
+        "stderr_dropped_bytes": output.stderr.dropped,
+    })
+}
+
+/// The exit code; says on standard error why a command did not end by itself.
+fn ended(output: &ExecutionOutput, config: &Config, screen: Screen) -> Result<ExitCode, Failure> {
+    for (name, stream) in [("output", &output.stdout), ("error", &output.stderr)] {
+        if stream.dropped > 0 && !screen.json() {
+            let dropped = format_bytes(stream.dropped);
+            let limit = config.runtime.max_output_bytes.origin();
+            screen.note(&format!(
+                "standard {name}: {dropped} more were dropped, by {limit}"
+            ));
+        }
+    }
+    let (exit, why) = match &output.ending {
+        Ending::Exited => {
+            // Codes beyond one byte are cut by the system, too.
+            let code = output.exit_code.unwrap_or_default();
+            return Ok(ExitCode::from(code.to_le_bytes()[0]));
+        }
+        Ending::Signalled { signal } => {
+            screen.note(&format!("the command was ended by signal {signal}"));
+            let code = 128_i32.saturating_add(*signal);
+            return Ok(ExitCode::from(code.to_le_bytes()[0]));
+        }
+        Ending::TimedOut => (Exit::Limit, "was stopped: its time was up".to_owned()),
+        Ending::Cancelled => (Exit::Cancelled, "was cancelled".to_owned()),
+        Ending::OutOfMemory { limit } => (
+            Exit::Limit,
+            format!("ran out of memory: it may use {}", format_bytes(*limit)),
+        ),
+        Ending::OutOfCpuTime { limit } => (
+            Exit::Limit,
+            format!("used up {} s of processor time", limit.as_secs()),
+        ),
+        Ending::LimitReached { kind, limit } => {
+            (Exit::Limit, format!("reached a limit: {kind}, {limit}"))
+        }
+        Ending::Trapped(trap) => (Exit::ToolFailed, format!("broke down: {}", trap.message)),
+        _ => (Exit::Internal, "ended in an unknown way".to_owned()),
+    };
+    if screen.json() {
+        return Ok(exit.into());
+    }
+    Err(Failure::new(exit, format!("the command {why}")))
+}

@@ -1,0 +1,203 @@
+//! Entries of commands, and the built-in shell.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::assemble::{Made, NotMade};
+use super::entry::{CommandTool, Entry, EntryLimits, Runner};
+use super::provided;
+use crate::command::{self, ArgumentGroup, CommandTemplate, Parameters, ProgramTemplate, Stdin};
+use crate::config::{Backend, Config, Environment, Setting, ToolEntry};
+use crate::model::{Grants, Hints, ToolSpec};
+use crate::runtime::{Backends, RuntimeAdapter, RuntimeError};
+
+/// Makes the entry of a command on a backend for commands.
+pub(super) fn entry(
+    config: &Config,
+    tool: &ToolEntry,
+    backend: Backend,
+    backends: &Backends,
+    environment: &Environment,
+) -> Result<Made, NotMade> {
+    let Some(program) = &tool.command else {
+        return Err("it has no `command`".to_owned().into());
+    };
+    let (parameters, template) = described(tool, &program.value);
+    let provision = provided::provision(Some(tool), environment)?;
+    let image = tool.image.as_ref().map(|image| image.value.as_str());
+    let image = image.or_else(|| {
+        let images = &config.runtime.docker.tool_images.value;
+        images.get(&tool.name).map(String::as_str)
+    });
+    let specs = vec![spec(&tool.name, &parameters)];
+    let command = CommandTool {
+        template,
+        parameters,
+        adapter: adapter(backend, backends, image)?,
+        env: provision.env.into_iter().collect(),
+        working_dir: tool.working_dir.as_ref().map(|folder| folder.value.clone()),
+        max_memory: tool.max_memory_bytes.as_ref().map(|limit| limit.value),
+        #[cfg(feature = "wasm-runtime")]
+        module: None,
+    };
+    let limits = EntryLimits {
+        timeout: tool
+            .timeout
+            .clone()
+            .unwrap_or_else(|| config.runtime.default_timeout.clone()),
+        max_memory: tool
+            .max_memory_bytes
+            .clone()
+            .unwrap_or_else(|| memory(config, backend)),
+        max_output: tool
+            .max_output_bytes
+            .clone()
+            .unwrap_or_else(|| config.runtime.max_output_bytes.clone()),
+    };
+    let entry = Entry {
+        name: tool.name.clone(),
+        place: Some(tool.place.clone()),
+        backend,
+        grants: Grants::default(),
+        limits,
+        runner: Runner::Command(command),
+    };
+    Ok((entry, specs))
+}
+
+/// Makes the entry of `[tools.shell]`. A shell runs whatever an agent writes, so it runs
+/// in a container or in a sandbox that works, or not at all.
+pub(super) async fn shell(
+    config: &Config,
+    name: &str,
+    backend: Backend,
+    backends: &Backends,
+) -> Result<Made, NotMade> {
+    if backend == Backend::Native && !backends.native_is_sandboxed().await.map_err(not_made)? {
+        return Err(NotMade {
+            reason: "the shell runs in a sandbox only, and there is none".into(),
+            help: Some(
+                "install bubblewrap and write `security.sandbox.backend = \"auto\"`, or `tools.shell.type = \"docker\"`".into(),
+            ),
+        });
+    }
+    let (parameters, template) = command::any_line();
+    let mut spec = spec(name, &parameters);
+    spec.description = "Runs a line of shell in a sandbox, in the workspace. The answer is what it prints; an exit code other than 0 is an error.".into();
+    spec.hints = Hints {
+        read_only: Some(false),
+        destructive: Some(true),
+        idempotent: Some(false),
+        open_world: Some(true),
+    };
+    let settings = &config.shell;
+    let entry = Entry {
+        name: name.to_owned(),
+        place: settings.enabled.place.clone(),
+        backend,
+        grants: Grants::default(),
+        limits: EntryLimits {
+            timeout: settings
+                .timeout
+                .clone()
+                .unwrap_or_else(|| config.runtime.default_timeout.clone()),
+            max_memory: memory(config, backend),
+            max_output: settings
+                .max_output_bytes
+                .clone()
+                .unwrap_or_else(|| config.runtime.max_output_bytes.clone()),
+        },
+        runner: Runner::Command(CommandTool {
+            template,
+            parameters,
+            adapter: adapter(backend, backends, None)?,
+            env: HashMap::new(),
+            working_dir: None,
+            max_memory: None,
+            #[cfg(feature = "wasm-runtime")]
+            module: None,
+        }),
+    };
+    Ok((entry, vec![spec]))
+}
+
+fn adapter(
+    backend: Backend,
+    backends: &Backends,
+    image: Option<&str>,
+) -> Result<Arc<dyn RuntimeAdapter>, NotMade> {
+    let adapter = match backend {
+        Backend::Docker => backends.docker(image),
+        Backend::Native | Backend::Wasm => backends.native(),
+    };
+    adapter.map_err(not_made)
+}
+
+fn not_made(error: RuntimeError) -> NotMade {
+    NotMade {
+        reason: error.to_string(),
+        help: error.help(),
+    }
+}
+
+/// The limit of memory that holds for all commands of a backend.
+fn memory(config: &Config, backend: Backend) -> Setting<u64> {
+    match backend {
+        Backend::Docker => config.runtime.docker.memory_limit.clone(),
+        Backend::Native | Backend::Wasm => config.resources.max_memory_bytes.clone(),
+    }
+}
+
+/// Whether an entry says how a command is used.
+pub(super) fn is_described(tool: &ToolEntry) -> bool {
+    !tool.args.value.is_empty()
+        || tool.parameters.is_some()
+        || tool.stdin.place.is_some()
+        || tool.output.place.is_some()
+        || tool.success_exit_codes.place.is_some()
+}
+
+/// What an entry says of its command: without `args` it is a line for the shell, and
+/// without `parameters` each place in the template is a required text.
+pub(super) fn described(tool: &ToolEntry, program: &str) -> (Parameters, CommandTemplate) {
+    let arguments = tool.args.value.clone();
+    let is_line = arguments.is_empty() && tool.module.is_none();
+    let program = if is_line {
+        ProgramTemplate::Line(program.to_owned())
+    } else {
+        ProgramTemplate::Direct {
+            program: program.to_owned(),
+            arguments,
+        }
+    };
+    let template = CommandTemplate {
+        program,
+        stdin: tool.stdin.value.clone(),
+        output: tool.output.value,
+        success_codes: tool.success_exit_codes.value.clone(),
+    };
+    let parameters = match &tool.parameters {
+        Some(parameters) => parameters.value.clone(),
+        None if template.stdin == Stdin::Json => Parameters::any(),
+        None => Parameters::of_names(&template.names(), &flags(&tool.args.value)),
+    };
+    (parameters, template)
+}
+
+fn flags(groups: &[ArgumentGroup]) -> Vec<&str> {
+    let pieces = groups.iter().flat_map(|group| &group.0);
+    pieces.filter_map(command::Piece::flag).collect()
+}
+
+/// What agents read of a command's tool, unless the operator describes it himself.
+pub(super) fn spec(name: &str, parameters: &Parameters) -> ToolSpec {
+    ToolSpec {
+        name: name.to_owned(),
+        title: None,
+        description: format!("Runs the program `{name}` and answers with what it prints."),
+        input_schema: parameters.schema().clone(),
+        output_schema: None,
+        hints: Hints::default(),
+        requests: Vec::new(),
+    }
+}
