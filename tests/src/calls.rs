@@ -74,7 +74,7 @@ pub fn broken(host: &Host, entry: &str) -> Result<String> {
     ensure!(reasons.next().is_none(), "`{entry}` is broken twice");
     let serves = snapshot.tools().any(|tool| {
         tool.entry().name() == entry
-            && broken.module.as_deref() == Some(tool.entry().module().path())
+            && broken.module.as_deref() == tool.entry().module().map(|module| module.path())
     });
     ensure!(!serves, "`{entry}` is broken and serves");
     ensure!(

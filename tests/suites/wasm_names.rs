@@ -238,8 +238,8 @@ async fn an_engine_that_is_not_built_in_is_refused_with_its_key() -> Result<()> 
     let line = "engine = \"wasmer\"";
     let stage = Stage::new()?.wasm(line);
     match stage.host()?.open().await {
-        Err(error @ OpenError::UnknownEngine { .. }) => {
-            let said = error.to_string();
+        Err(OpenError::Runtime(error)) => {
+            let said = format!("{error}; {}", error.help().unwrap_or_default());
             for part in ["runtime.wasm.engine", "wasmtime", &stage.place_of(line)?] {
                 ensure!(said.contains(part), "{said}");
             }

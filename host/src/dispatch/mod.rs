@@ -122,6 +122,8 @@ async fn run(
         Ok(arguments) => arguments,
         Err(faults) => return Outcome::InvalidArguments(faults).into(),
     };
+    #[cfg(not(feature = "wasm-runtime"))]
+    let _ = loader;
     match tool.entry().runner() {
         #[cfg(feature = "wasm-runtime")]
         Runner::Skill(skill) => {

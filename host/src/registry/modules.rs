@@ -34,7 +34,7 @@ pub(crate) struct Modules {
 
 impl Modules {
     /// Loads each file once, as many at a time as there are processors.
-    pub async fn load(
+    pub(super) async fn load(
         &self,
         files: impl Iterator<Item = &ModuleFile>,
         tell: &(dyn Fn(LoadEvent) + Sync),
@@ -71,7 +71,7 @@ impl Modules {
     }
 
     /// Makes the entry of a loaded module: a skill, or a command.
-    pub fn entry(
+    pub(super) fn entry(
         &self,
         config: &Config,
         name: &str,

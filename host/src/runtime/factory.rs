@@ -32,6 +32,7 @@ enum Native {
     #[cfg(feature = "docker")]
     Containers(Arc<Deferred<DockerAdapter>>),
     /// The sandbox that is asked for is not built in.
+    #[cfg(not(feature = "docker"))]
     Missing(RuntimeError),
 }
 
@@ -63,6 +64,7 @@ impl Backends {
             Native::Processes(adapter) => Ok(Arc::clone(adapter) as _),
             #[cfg(feature = "docker")]
             Native::Containers(adapter) => Ok(Arc::clone(adapter) as _),
+            #[cfg(not(feature = "docker"))]
             Native::Missing(error) => Err(error.clone()),
         }
     }
@@ -77,6 +79,7 @@ impl Backends {
             Native::Processes(adapter) => Ok(adapter.get().await?.sandbox().is_some()),
             #[cfg(feature = "docker")]
             Native::Containers(adapter) => adapter.get().await.map(|_| true),
+            #[cfg(not(feature = "docker"))]
             Native::Missing(error) => Err(error.clone()),
         }
     }

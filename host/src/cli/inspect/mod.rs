@@ -4,8 +4,10 @@
 mod granted;
 #[cfg(feature = "wasm-runtime")]
 mod module;
+mod sheet;
 #[cfg(feature = "wasm-runtime")]
 mod text;
+mod tool;
 
 use std::path::Path;
 
@@ -36,25 +38,29 @@ impl Arguments {
 }
 
 /// Runs the command.
-#[cfg(feature = "wasm-runtime")]
 pub fn run(arguments: &Arguments, global: &Global, screen: Screen) -> Result<Exit, Failure> {
     let config = start::configuration(global, screen)?;
     start::block_on(async {
         if arguments.is_file() {
-            module::inspect_file(config, Path::new(&arguments.target), screen).await
+            inspect_file(config, Path::new(&arguments.target), screen).await
         } else {
-            Box::pin(module::inspect_tool(config, &arguments.target, screen)).await
+            Box::pin(tool::inspect(config, &arguments.target, screen)).await
         }
     })
 }
 
-/// Runs the command.
+#[cfg(feature = "wasm-runtime")]
+use module::inspect_file;
+
+/// Without the engine nothing can be said of a module.
 #[cfg(not(feature = "wasm-runtime"))]
-pub fn run(arguments: &Arguments, global: &Global, screen: Screen) -> Result<Exit, Failure> {
-    start::configuration(global, screen)?;
-    let what = format!("`{}` can not be looked at", arguments.target);
+async fn inspect_file(
+    _config: prx_host::config::Config,
+    file: &Path,
+    _screen: Screen,
+) -> Result<Exit, Failure> {
+    let what = format!("`{}` can not be looked at", file.display());
     let failure = Failure::new(Exit::Unavailable, what);
-    debug_assert!(arguments.is_file() || !arguments.target.contains('/'));
     Err(match super::version::missing() {
         Some(missing) => failure.cause(missing),
         None => failure,

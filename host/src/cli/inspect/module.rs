@@ -1,15 +1,16 @@
-//! Finds what is to be looked at, and puts what is known into one JSON value.
+//! What is known of a module and its tools, and as one JSON value.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use prx_host::config::Config;
 use prx_host::model::ToolSpec;
-use prx_host::{Broken, Host, Inspection, Snapshot, Tool, WasmEncoding};
+use prx_host::{Host, Inspection, Module, Tool, WasmEncoding};
 use serde_json::{Value, json};
 
 use super::granted::{self, Asked};
 use super::text;
-use crate::cli::list::{lines_of, open, open_failure, open_with, what_of};
+use crate::cli::list::open_failure;
 use crate::cli::render::{Failure, Screen};
 use crate::cli::{Exit, facts};
 
@@ -57,70 +58,25 @@ pub async fn inspect_file(config: Config, file: &Path, screen: Screen) -> Result
     )
 }
 
-/// Looks at a tool, or at all tools of an entry.
-pub async fn inspect_tool(config: Config, name: &str, screen: Screen) -> Result<Exit, Failure> {
-    let host = open_with(Host::builder(config.clone()).only(name), screen).await?;
-    let snapshot = host.snapshot();
-    let tools = tools_of(&snapshot, name);
-    let Some(first) = tools.first() else {
-        return not_found(config, &snapshot, name, screen).await;
-    };
-    let entry = first.entry();
-    let asked = granted::compare(host.config(), entry, &tools);
-    let inspection = Inspection::of_module(entry.module());
+/// Looks at the tools of a module.
+pub fn inspect_tools(
+    host: &Host,
+    module: &Arc<Module>,
+    tools: Vec<&Tool>,
+    screen: Screen,
+) -> Result<Exit, Failure> {
+    let asked = tools
+        .first()
+        .map(|first| granted::compare(host.config(), first.entry(), &tools));
+    let inspection = Inspection::of_module(module);
     show(
         &Shown {
             inspection: &inspection,
             tools,
-            asked: Some(asked),
+            asked,
         },
         screen,
     )
-}
-
-/// The tool of that name, or the tools of the entry of that name.
-fn tools_of<'a>(snapshot: &'a Snapshot, name: &str) -> Vec<&'a Tool> {
-    if let Some(tool) = snapshot.tool(name) {
-        return vec![tool.as_ref()];
-    }
-    snapshot
-        .tools()
-        .map(AsRef::as_ref)
-        .filter(|tool: &&Tool| tool.entry().name() == name)
-        .collect()
-}
-
-/// A name that is no tool: a broken one with a file that can be looked at, or unknown.
-async fn not_found(
-    config: Config,
-    snapshot: &Snapshot,
-    name: &str,
-    screen: Screen,
-) -> Result<Exit, Failure> {
-    let broken = snapshot.broken().iter().find(|broken| broken.name == name);
-    match broken {
-        Some(Broken {
-            module: Some(module),
-            ..
-        }) if module.is_file() => inspect_file(config, module, screen).await,
-        Some(broken) => {
-            let failure = Failure::new(Exit::Unavailable, what_of(broken));
-            Err(lines_of(broken)
-                .into_iter()
-                .fold(failure, |all, (label, line)| all.line(label, line)))
-        }
-        None => {
-            let all = open(config, screen).await?;
-            let snapshot = all.snapshot();
-            let failure = Failure::new(Exit::Usage, format!("there is no tool `{name}`"));
-            Err(failure.help(match snapshot.nearest(name) {
-                Some(nearest) => format!("did you mean `{nearest}`?"),
-                None => {
-                    "`prx-host list` shows the tools; a file is named by a path with `/`".into()
-                }
-            }))
-        }
-    }
 }
 
 fn show(shown: &Shown<'_>, screen: Screen) -> Result<Exit, Failure> {

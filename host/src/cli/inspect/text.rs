@@ -1,13 +1,13 @@
-//! What was found, for people.
+//! What was found of a module, for people.
 
 use std::fmt::Write as _;
 
-use prx_host::model::{Hints, ToolSpec, format_bytes};
-use prx_host::{Entry, Inspection, Shape};
-use serde_json::Value;
+use prx_host::model::format_bytes;
+use prx_host::{Inspection, Shape};
 
 use super::granted::Asked;
 use super::module::{Shown, encoding_in_words};
+use super::sheet::{indented, limits, pair, tool};
 use crate::cli::render::{Screen, Tone, columns};
 
 /// The whole report.
@@ -66,25 +66,6 @@ fn file(inspection: &Inspection) -> String {
     columns(&rows)
 }
 
-fn pair(name: &str, value: String) -> Vec<String> {
-    vec![name.to_owned(), value]
-}
-
-fn indented(text: &str, by: usize) -> String {
-    let indent = " ".repeat(by);
-    let mut indented = String::new();
-    for line in text.trim_end().lines() {
-        let line = if line.is_empty() {
-            String::new()
-        } else {
-            format!("{indent}{line}")
-        };
-        indented.push_str(&line);
-        indented.push('\n');
-    }
-    indented
-}
-
 fn exports(shape: &Shape, screen: Screen) -> String {
     if shape.exports.is_empty() {
         return String::new();
@@ -119,42 +100,6 @@ fn imports(shape: &Shape, screen: Screen) -> String {
         screen.paint("imports", Tone::Heading),
         indented(&screen.guest_out(&columns(&rows)), 2)
     )
-}
-
-fn tool(name: &str, spec: &ToolSpec, screen: Screen) -> String {
-    let mut text = screen.paint(&format!("tool {name}"), Tone::Heading);
-    if let Some(title) = &spec.title {
-        let _ = write!(text, " ({})", screen.guest_out(title));
-    }
-    text.push('\n');
-    text.push_str(&indented(&screen.guest_out(&spec.description), 2));
-    let hints = hints(spec.hints);
-    if !hints.is_empty() {
-        let _ = writeln!(text, "  hints: {hints}");
-    }
-    text.push_str(&schema("input", &spec.input_schema, screen));
-    if let Some(output) = &spec.output_schema {
-        text.push_str(&schema("output", output, screen));
-    }
-    text
-}
-
-fn schema(what: &str, schema: &Value, screen: Screen) -> String {
-    let schema = screen.guest_out(&format!("{schema:#}"));
-    format!("  {what} schema:\n{}", indented(&schema, 4))
-}
-
-fn hints(hints: Hints) -> String {
-    let named = [
-        (hints.read_only, "read-only", "not read-only"),
-        (hints.destructive, "destructive", "not destructive"),
-        (hints.idempotent, "idempotent", "not idempotent"),
-        (hints.open_world, "open-world", "not open-world"),
-    ];
-    let said = named
-        .iter()
-        .filter_map(|(hint, yes, no)| hint.map(|hint| if hint { *yes } else { *no }));
-    said.collect::<Vec<_>>().join(", ")
 }
 
 fn grants(asked: &[Asked], screen: Screen) -> String {
@@ -194,31 +139,4 @@ fn grants(asked: &[Asked], screen: Screen) -> String {
         );
     }
     text
-}
-
-fn limits(entry: &Entry, screen: Screen) -> String {
-    let limits = entry.limits();
-    let seconds = limits.timeout.value.as_secs_f64();
-    let rows = [
-        vec![
-            "time".into(),
-            format!("{seconds} s"),
-            limits.timeout.origin(),
-        ],
-        vec![
-            "memory".into(),
-            format_bytes(limits.max_memory.value),
-            limits.max_memory.origin(),
-        ],
-        vec![
-            "output".into(),
-            format_bytes(limits.max_output.value),
-            limits.max_output.origin(),
-        ],
-    ];
-    format!(
-        "{}\n{}",
-        screen.paint("limits", Tone::Heading),
-        indented(&columns(&rows), 2)
-    )
 }

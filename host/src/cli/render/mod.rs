@@ -18,9 +18,7 @@ use super::Exit;
 pub use failure::{Failure, Line};
 pub use loading::loading;
 pub use safe::{Decoder, safe};
-#[cfg(feature = "wasm-runtime")]
-pub use table::columns;
-pub use table::table;
+pub use table::{columns, table};
 
 /// `--color`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
