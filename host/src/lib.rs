@@ -34,8 +34,8 @@ pub use runtime::wasm::{
     shape::{ExternName, Shape, WasmEncoding},
 };
 pub use runtime::{
-    Ending, Execution, ExecutionOutput, Health, Program, RuntimeAdapter, RuntimeError, Selection,
-    create_runtime, create_runtime_in,
+    Ending, Execution, ExecutionOutput, Health, NativeAdapter, Program, RuntimeAdapter,
+    RuntimeError, Selection, create_runtime, create_runtime_in,
 };
 
 /// The engine by itself, for benches that compare the host with it. Not part of the API.

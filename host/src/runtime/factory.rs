@@ -76,7 +76,7 @@ impl Backends {
     /// When the sandbox that is asked for does not work.
     pub async fn native_is_sandboxed(&self) -> Result<bool> {
         match &self.native {
-            Native::Processes(adapter) => Ok(adapter.get().await?.sandbox().is_some()),
+            Native::Processes(adapter) => Ok(adapter.get().await?.sandbox() != "none"),
             #[cfg(feature = "docker")]
             Native::Containers(adapter) => adapter.get().await.map(|_| true),
             #[cfg(not(feature = "docker"))]

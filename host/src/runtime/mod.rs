@@ -20,3 +20,4 @@ pub use error::{Result, RuntimeError};
 pub(crate) use factory::Backends;
 pub use factory::{Selection, create_runtime, create_runtime_in};
 pub use health::Health;
+pub use native::NativeAdapter;
