@@ -22,6 +22,8 @@ mod schema;
 pub use host::inspect_file;
 pub use host::{Host, HostBuilder, OpenError, engine_version};
 pub use registry::{Broken, Entry, EntryLimits, LoadEvent, LoadListener, Snapshot, Tool};
+#[cfg(feature = "docker")]
+pub use runtime::docker::{DockerAdapter, PullListener, PullProgress, health as docker_health};
 #[cfg(feature = "wasm-runtime")]
 pub use runtime::wasm::{
     compile_cache::Statistics as CacheStatistics,

@@ -5,11 +5,15 @@
 
 mod adapter;
 pub(crate) mod capture;
+#[cfg(feature = "docker")]
+pub mod docker;
 mod error;
 mod health;
 #[cfg(feature = "wasm-runtime")]
 pub mod wasm;
 
 pub use adapter::{Ending, Execution, ExecutionOutput, Program, RuntimeAdapter};
+#[cfg(feature = "docker")]
+pub use docker::DockerAdapter;
 pub use error::{Result, RuntimeError};
 pub use health::Health;
