@@ -25,6 +25,8 @@ pub use doctor::{Examination, examine};
 pub use host::inspect_file;
 pub use host::{Host, HostBuilder, OpenError, engine_version};
 pub use registry::{Broken, Entry, EntryLimits, LoadEvent, LoadListener, Snapshot, Tool};
+#[cfg(feature = "docker")]
+pub use runtime::docker::{DockerAdapter, PullListener, PullProgress, health as docker_health};
 #[cfg(feature = "wasm-runtime")]
 pub use runtime::wasm::{
     compile_cache::Statistics as CacheStatistics,
@@ -33,6 +35,8 @@ pub use runtime::wasm::{
     module::{Descriptor, Module},
     shape::{ExternName, Shape, WasmEncoding},
 };
+#[cfg(feature = "docker")]
+pub use runtime::DockerAdapter;
 pub use runtime::{
     Ending, Execution, ExecutionOutput, Health, NativeAdapter, Program, RuntimeAdapter,
     RuntimeError, Selection, create_runtime, create_runtime_in,

@@ -16,6 +16,8 @@ pub mod native;
 pub mod wasm;
 
 pub use adapter::{Ending, Execution, ExecutionOutput, Program, RuntimeAdapter};
+#[cfg(feature = "docker")]
+pub use docker::DockerAdapter;
 pub use error::{Result, RuntimeError};
 pub(crate) use factory::Backends;
 pub use factory::{Selection, create_runtime, create_runtime_in};

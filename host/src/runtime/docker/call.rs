@@ -1,0 +1,275 @@
+//! One call in one container: made, listened to, started, ended, removed.
+//!
+//! Invariants: both streams are read to their very end before the exit code is believed.
+//! However the call ends, also when its future is dropped at any point, the container is
+//! removed, or handed over to the caretaker.
+
+use std::pin::{Pin, pin};
+use std::time::{Duration, Instant};
+
+use bollard::container::AttachContainerResults;
+use bollard::errors::Error;
+use bollard::models::ContainerCreateBody;
+use bollard::query_parameters::{
+    AttachContainerOptionsBuilder, CreateContainerOptionsBuilder, KillContainerOptions,
+    WaitContainerOptions,
+};
+use futures::StreamExt as _;
+use tokio::time::timeout;
+
+use super::container::Plan;
+use super::faults::{
+    interrupted, is_conflict, is_missing, not_begun, not_created, not_started, said,
+};
+use super::remove::Leftover;
+use super::stop::Stop;
+use super::streams::{Captures, feed};
+use super::{Shared, process};
+use crate::runtime::{Ending, ExecutionOutput, Result, RuntimeError};
+
+/// How long an engine may take to end a container and to give its last output.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// Runs one call. The image is there.
+pub(super) async fn run(
+    shared: &Shared,
+    plan: &Plan<'_>,
+    stop: &Stop<'_>,
+    started: Instant,
+) -> Result<ExecutionOutput> {
+    let captures = Captures::new(plan.execution, shared.settings.max_output);
+    let body = plan.body()?;
+    let mut container = Container::new(shared);
+    let begun = tokio::select! {
+        biased;
+        begun = container.begin(body, plan) => begun,
+        ending = stop.wait() => {
+            container.abandon().await;
+            return Ok(captures.output(ending, None, started));
+        }
+    };
+    let output = match begun {
+        Ok(attached) => {
+            container
+                .attend(attached, plan, &captures, stop, started)
+                .await
+        }
+        Err(error) => Err(error),
+    };
+    container.dispose().await;
+    output
+}
+
+/// A container of this call; dropped, it is handed over to the caretaker.
+struct Container<'a> {
+    shared: &'a Shared,
+    leftover: Leftover,
+    gone: bool,
+}
+
+/// How a container ended by itself.
+struct End {
+    exit_code: i64,
+    out_of_memory: bool,
+}
+
+impl<'a> Container<'a> {
+    fn new(shared: &'a Shared) -> Self {
+        let number = shared.next_number();
+        Self {
+            shared,
+            leftover: Leftover {
+                name: format!("prx-host-{}-{number}", process::instance()),
+                seen: false,
+                kept: !shared.settings.auto_remove,
+            },
+            // From here on the request may be under way.
+            gone: false,
+        }
+    }
+
+    fn name(&self) -> &str {
+        &self.leftover.name
+    }
+
+    /// Makes it, listens to it and starts it, in this order: nothing is missed.
+    async fn begin(
+        &mut self,
+        body: ContainerCreateBody,
+        plan: &Plan<'_>,
+    ) -> Result<AttachContainerResults> {
+        let client = &self.shared.connection.client;
+        let named = CreateContainerOptionsBuilder::new().name(&self.leftover.name);
+        let created = client.create_container(Some(named.build()), body).await;
+        let created = created.map_err(|error| self.refused(&error, plan))?;
+        self.leftover.seen = true;
+        for warning in created.warnings {
+            tracing::debug!(container = self.name(), warning, "the engine warns");
+        }
+        let streams = AttachContainerOptionsBuilder::new()
+            .stream(true)
+            .stdin(plan.execution.stdin.is_some())
+            .stdout(true)
+            .stderr(true)
+            .build();
+        let attached = client.attach_container(self.name(), Some(streams)).await;
+        let attached = attached.map_err(|error| interrupted(&error))?;
+        let command = plan.program();
+        let started = client.start_container(self.name(), None).await;
+        started.map_err(|error| not_started(&error, command, plan.image))?;
+        Ok(attached)
+    }
+
+    /// Why the engine made none. It may have: where no answer came, nobody knows.
+    fn refused(&mut self, error: &Error, plan: &Plan<'_>) -> RuntimeError {
+        if super::faults::status(error).is_some() {
+            self.gone = true;
+        }
+        if is_missing(error) {
+            return RuntimeError::Image {
+                image: plan.image.to_owned(),
+                reason: "it was removed before the container was made".to_owned(),
+                help: format!("docker pull {}", plan.image),
+            };
+        }
+        if let Some((source, _)) = &plan.place.mount
+            && said(error).contains("bind source path does not exist")
+        {
+            return RuntimeError::Folder {
+                path: source.into(),
+                reason: "the engine does not find it (one on another machine has other folders)"
+                    .to_owned(),
+                granted_by: self.shared.settings.workspace.origin(),
+            };
+        }
+        not_created(error)
+    }
+
+    /// Reads and feeds it until it ends, or is ended.
+    async fn attend(
+        &mut self,
+        attached: AttachContainerResults,
+        plan: &Plan<'_>,
+        captures: &Captures,
+        stop: &Stop<'_>,
+        started: Instant,
+    ) -> Result<ExecutionOutput> {
+        let AttachContainerResults { output, input } = attached;
+        let mut read = pin!(captures.read(output));
+        let ended = tokio::select! {
+            biased;
+            end = self.end(read.as_mut()) => Ok(end?),
+            never = feed(input, plan.execution.stdin) => match never {},
+            ending = stop.wait() => Err(ending),
+        };
+        let end = match ended {
+            Ok(end) => end,
+            Err(ending) => {
+                self.kill(read).await;
+                return Ok(captures.output(ending, None, started));
+            }
+        };
+        let limit = plan.memory_limit();
+        if end.out_of_memory && end.exit_code != 0 {
+            return Ok(captures.output(Ending::OutOfMemory { limit }, None, started));
+        }
+        if end.out_of_memory {
+            tracing::info!(
+                container = self.name(),
+                limit,
+                "a process of it was killed at the limit of memory, though the command succeeded"
+            );
+        }
+        let code = i32::try_from(end.exit_code).unwrap_or(i32::MAX);
+        let output = captures.output(Ending::Exited, Some(code), started);
+        let silent = output.stdout.bytes.is_empty() && output.stderr.dropped == 0;
+        let never = silent
+            .then(|| {
+                not_begun(
+                    end.exit_code,
+                    &output.stderr.bytes,
+                    plan.program(),
+                    plan.image,
+                )
+            })
+            .flatten();
+        never.map_or(Ok(output), Err)
+    }
+
+    /// Waits until all output is read, and then until the container has ended.
+    async fn end(&self, read: Pin<&mut impl Future<Output = Result<(), Error>>>) -> Result<End> {
+        read.await.map_err(|error| interrupted(&error))?;
+        let client = &self.shared.patient;
+        // It may have closed its streams and go on.
+        let options = WaitContainerOptions {
+            condition: "not-running".to_owned(),
+        };
+        let mut answers = client.wait_container(self.name(), Some(options));
+        match answers.next().await {
+            Some(Ok(_) | Err(Error::DockerContainerWaitError { .. })) => {}
+            Some(Err(error)) => return Err(interrupted(&error)),
+            None => return Err(cut_off()),
+        }
+        let inspected = client.inspect_container(self.name(), None).await;
+        let state = inspected.map_err(|error| interrupted(&error))?.state;
+        let state = state.ok_or_else(cut_off)?;
+        Ok(End {
+            exit_code: state.exit_code.ok_or_else(cut_off)?,
+            out_of_memory: state.oom_killed.unwrap_or(false),
+        })
+    }
+
+    /// Ends everything in it, and hears the last of its output.
+    async fn kill(&self, read: Pin<&mut impl Future<Output = Result<(), Error>>>) {
+        let client = &self.shared.connection.client;
+        let options = KillContainerOptions {
+            signal: "SIGKILL".to_owned(),
+        };
+        let killed = timeout(
+            LAST_WORDS,
+            client.kill_container(self.name(), Some(options)),
+        );
+        match killed.await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) if is_conflict(&error) || is_missing(&error) => {}
+            // It is removed by force later on.
+            _ => return,
+        }
+        let _ = timeout(LAST_WORDS, read).await;
+    }
+
+    /// Removes it, or hands it over.
+    async fn dispose(mut self) {
+        if self.gone {
+            return;
+        }
+        if self.leftover.kept {
+            tracing::info!(container = self.name(), "kept for inspection");
+        }
+        let client = &self.shared.connection.client;
+        let disposed = timeout(LAST_WORDS, self.leftover.dispose(client)).await;
+        self.gone = matches!(disposed, Ok(Ok(_)));
+    }
+
+    /// Gets rid of one that was stopped while it began. Whether it exists may not be known.
+    async fn abandon(self) {
+        if self.leftover.seen {
+            self.dispose().await;
+        }
+    }
+}
+
+impl Drop for Container<'_> {
+    fn drop(&mut self) {
+        if !self.gone {
+            self.shared.caretaker.take(self.leftover.clone());
+        }
+    }
+}
+
+fn cut_off() -> RuntimeError {
+    RuntimeError::Interrupted {
+        backend: super::faults::DOCKER.to_owned(),
+        reason: "the engine hung up before it said how the container ended".to_owned(),
+    }
+}

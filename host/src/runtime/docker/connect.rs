@@ -1,0 +1,276 @@
+//! Finding an engine and agreeing with it on a version of its language.
+//!
+//! Invariant: whatever is at the other end, also what never says a word, costs seconds at
+//! most and gives an error that says what to do.
+
+use std::fmt;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bollard::{API_DEFAULT_VERSION, ClientVersion, Docker};
+use tokio::time::timeout;
+
+use super::engine::Engine;
+use super::faults::{said, unavailable};
+use crate::config::{Config, Environment};
+use crate::runtime::{Result, RuntimeError};
+
+/// For everything by which an engine shows that it is there and which one it is.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// For a single request later on, in seconds; also on a machine with a slow disk.
+const REQUEST_SECONDS: u64 = 60;
+
+/// Docker 20.10 and Podman 4.
+const OLDEST: (usize, usize) = (1, 41);
+
+/// Where an engine may answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    /// A socket of this machine.
+    Socket(PathBuf),
+    /// `host:port`, without encryption.
+    Tcp(String),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Socket(path) => write!(f, "{}", path.display()),
+            Self::Tcp(address) => write!(f, "tcp://{address}"),
+        }
+    }
+}
+
+/// An engine that answered.
+#[derive(Clone)]
+pub(super) struct Connection {
+    pub client: Docker,
+    pub address: Address,
+    pub engine: Engine,
+}
+
+/// Asks the first engine that answers. The error is that of the most telling address: one
+/// where something is.
+pub(super) async fn connect(config: &Config, environment: &Environment) -> Result<Connection> {
+    let addresses = addresses(config, environment)?;
+    let mut told: Option<RuntimeError> = None;
+    for address in &addresses {
+        if addresses.len() > 1 && !exists(address) {
+            continue;
+        }
+        match open(address).await {
+            Ok(connection) => return Ok(connection),
+            Err(error) => told = told.or(Some(error)),
+        }
+    }
+    Err(told.unwrap_or_else(|| {
+        let looked: Vec<_> = addresses.iter().map(|at| format!("`{at}`")).collect();
+        unavailable(
+            format!(
+                "no engine answers: there is neither of {}",
+                looked.join(", ")
+            ),
+            "start Docker (`sudo systemctl start docker`) or Podman (`systemctl --user start \
+             podman.socket`), or name the socket in `runtime.docker.socket`",
+        )
+    }))
+}
+
+fn exists(address: &Address) -> bool {
+    match address {
+        // What can not be looked at may be there.
+        Address::Socket(path) => path.try_exists().unwrap_or(true),
+        Address::Tcp(_) => true,
+    }
+}
+
+/// Where to ask, in this order: where the configuration says, else where `DOCKER_HOST`
+/// says, else where engines are by habit.
+pub(super) fn addresses(config: &Config, environment: &Environment) -> Result<Vec<Address>> {
+    let socket = &config.runtime.docker.socket;
+    if socket.place.is_some() {
+        return Ok(vec![Address::Socket(socket.value.clone())]);
+    }
+    let named = environment.variable("DOCKER_HOST");
+    if let Some(named) = named.filter(|named| !named.is_empty()) {
+        return of_variable(&named.to_string_lossy()).map(|address| vec![address]);
+    }
+    let mut sockets = vec![socket.value.clone()];
+    let session = environment.xdg("XDG_RUNTIME_DIR");
+    sockets.extend(session.iter().map(|folder| folder.join("docker.sock")));
+    sockets.push("/run/podman/podman.sock".into());
+    sockets.extend(
+        session
+            .iter()
+            .map(|folder| folder.join("podman/podman.sock")),
+    );
+    Ok(sockets.into_iter().map(Address::Socket).collect())
+}
+
+fn of_variable(value: &str) -> Result<Address> {
+    match value.split_once("://") {
+        Some(("unix", path)) if Path::new(path).is_absolute() => {
+            Ok(Address::Socket(PathBuf::from(path)))
+        }
+        Some(("tcp" | "http", address)) if !address.is_empty() => {
+            Ok(Address::Tcp(address.trim_end_matches('/').to_owned()))
+        }
+        other => {
+            let scheme = other.map_or("no scheme", |(scheme, _)| scheme);
+            Err(unavailable(
+                format!(
+                    "`DOCKER_HOST` has `{scheme}`, and this host speaks `unix:///path` and `tcp://host:port`"
+                ),
+                "name a socket in `runtime.docker.socket`, or forward one: `ssh -L \
+                 /tmp/docker.sock:/var/run/docker.sock HOST`",
+            ))
+        }
+    }
+}
+
+/// Asks the engine at one address who it is.
+async fn open(address: &Address) -> Result<Connection> {
+    if let Address::Socket(path) = address {
+        knock(path).await?;
+    }
+    match timeout(PATIENCE, introduce(address)).await {
+        Ok(introduced) => introduced,
+        Err(_) => Err(unavailable(
+            format!(
+                "what listens at `{address}` did not answer within {} s",
+                PATIENCE.as_secs()
+            ),
+            "look after the engine (`sudo systemctl restart docker`), or name another socket in \
+             `runtime.docker.socket`",
+        )),
+    }
+}
+
+/// Whether somebody listens; the system tells best why not.
+async fn knock(path: &Path) -> Result<()> {
+    let connected = timeout(PATIENCE, tokio::net::UnixStream::connect(path)).await;
+    let error = match connected {
+        Ok(Ok(_)) => return Ok(()),
+        Ok(Err(error)) => error,
+        Err(_) => ErrorKind::TimedOut.into(),
+    };
+    let at = path.display();
+    let start = "start it (`sudo systemctl start docker`), or name another socket in \
+                 `runtime.docker.socket`";
+    Err(match error.kind() {
+        ErrorKind::NotFound => unavailable(
+            format!("there is no socket `{at}`"),
+            format!("install Docker or Podman, or {start}"),
+        ),
+        ErrorKind::PermissionDenied => unavailable(
+            format!("this user may not use the socket `{at}`"),
+            "join the group `docker` (`sudo usermod -aG docker $USER`, then log in again), which \
+             makes you root in all but name, or use a rootless engine",
+        ),
+        ErrorKind::ConnectionRefused => unavailable(
+            format!("nobody listens at the socket `{at}`"),
+            format!("the engine is down: {start}"),
+        ),
+        _ => unavailable(format!("the socket `{at}` can not be used: {error}"), start),
+    })
+}
+
+async fn introduce(address: &Address) -> Result<Connection> {
+    let at_least = ClientVersion {
+        major_version: OLDEST.0,
+        minor_version: OLDEST.1,
+    };
+    let strange = |error: bollard::errors::Error| {
+        unavailable(
+            format!(
+                "what listens at `{address}` does not answer as an engine does: {}",
+                said(&error)
+            ),
+            "name the engine's socket in `runtime.docker.socket`",
+        )
+    };
+    let client = client(address, API_DEFAULT_VERSION).map_err(strange)?;
+    let client = client.negotiate_version().await.map_err(strange)?;
+    let api = client.client_version();
+    if api < at_least {
+        return Err(unavailable(
+            format!(
+                "the engine at `{address}` is too old: its API is {api}, and {at_least} is the oldest that will do"
+            ),
+            "upgrade to Docker 20.10, Podman 4 or later",
+        ));
+    }
+    let version = client.version().await.map_err(strange)?;
+    let info = client.info().await.map_err(strange)?;
+    Ok(Connection {
+        engine: Engine::new(api.to_string(), &version, info),
+        client,
+        address: address.clone(),
+    })
+}
+
+impl Connection {
+    /// Another client for the same engine, for use on another runtime: what a client keeps
+    /// open ends with the runtime that opened it.
+    pub fn another_client(&self) -> Result<Docker, bollard::errors::Error> {
+        client(&self.address, &self.client.client_version())
+    }
+}
+
+fn client(address: &Address, version: &ClientVersion) -> Result<Docker, bollard::errors::Error> {
+    match address {
+        Address::Socket(path) => {
+            Docker::connect_with_unix(&path.to_string_lossy(), REQUEST_SECONDS, version)
+        }
+        Address::Tcp(at) => Docker::connect_with_http(at, REQUEST_SECONDS, version),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str, environment: &Environment) -> Result<Vec<String>> {
+        let home = environment.clone().with("HOME", "/home/ada");
+        let config = Config::from_toml(text, Path::new("/srv/config.toml"), &home)
+            .expect("a good configuration")
+            .config;
+        let addresses = addresses(&config, environment)?;
+        Ok(addresses.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn what_is_written_wins_over_the_variable_and_that_over_habit() {
+        let plain = Environment::new("/srv").with("XDG_RUNTIME_DIR", "/run/user/1");
+        let named = plain.clone().with("DOCKER_HOST", "unix:///run/d.sock");
+        let written = "[runtime.docker]\nsocket = \"/srv/d.sock\"\n";
+        assert_eq!(found(written, &named), Ok(vec!["/srv/d.sock".into()]));
+        assert_eq!(found("", &named), Ok(vec!["/run/d.sock".into()]));
+        let tcp = plain.clone().with("DOCKER_HOST", "tcp://127.0.0.1:2375");
+        assert_eq!(found("", &tcp), Ok(vec!["tcp://127.0.0.1:2375".into()]));
+        let habit = [
+            "/var/run/docker.sock",
+            "/run/user/1/docker.sock",
+            "/run/podman/podman.sock",
+            "/run/user/1/podman/podman.sock",
+        ];
+        assert_eq!(found("", &plain), Ok(habit.map(String::from).to_vec()));
+    }
+
+    #[test]
+    fn a_variable_that_names_what_is_not_spoken_is_an_error() {
+        for value in [
+            "ssh://ada@example.com",
+            "unix://relative",
+            "docker",
+            "tcp://",
+        ] {
+            let environment = Environment::new("/srv").with("DOCKER_HOST", value);
+            let error = found("", &environment).expect_err(value);
+            assert!(error.to_string().contains("`DOCKER_HOST`"), "{error}");
+            assert!(!error.to_string().contains("ada@"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The description of one call's container: a pure function of settings, call and image.
+//!
+//! Invariant: nothing here makes a container more powerful than the documents say. What a
+//! call brings along ends up in its program, its arguments and its environment only.
+
+use std::collections::{BTreeMap, HashMap};
+
+use bollard::models::{
+    ContainerCreateBody, HealthConfig, HostConfig, HostConfigLogConfig, Mount, MountType,
+};
+
+use super::engine::Engine;
+use super::process;
+use super::settings::Settings;
+use super::workspace::Place;
+use crate::config::DockerNetwork;
+use crate::runtime::{Execution, Program, Result, RuntimeError};
+
+/// What every image for shell lines has.
+const SHELL: &str = "sh";
+
+/// Where programs may leave what nobody needs later; also their home.
+const TEMPORARY: &str = "/tmp";
+
+/// What one call's container is made from.
+pub(super) struct Plan<'a> {
+    pub settings: &'a Settings,
+    pub engine: &'a Engine,
+    pub place: &'a Place,
+    pub execution: &'a Execution<'a>,
+    pub image: &'a str,
+    /// `NAME=value`, as the image has them.
+    pub image_env: &'a [String],
+}
+
+impl Plan<'_> {
+    /// Bytes of memory that the container may use.
+    pub fn memory_limit(&self) -> u64 {
+        (self.execution.max_memory).unwrap_or(self.settings.memory_limit)
+    }
+
+    /// The program that the engine starts.
+    pub fn program(&self) -> &str {
+        match self.execution.program {
+            Program::Shell(_) => SHELL,
+            Program::Direct { program, .. } => program,
+        }
+    }
+
+    /// What the engine is asked for.
+    pub fn body(&self) -> Result<ContainerCreateBody> {
+        let (program, arguments) = self.command()?;
+        let with_stdin = self.execution.stdin.is_some();
+        Ok(ContainerCreateBody {
+            image: Some(self.image.to_owned()),
+            // Both, so that nothing of the image's own entry point is left.
+            entrypoint: Some(vec![program]),
+            cmd: Some(arguments),
+            env: Some(self.environment()?),
+            working_dir: self.place.working_dir.clone(),
+            user: Some(self.place.user.clone()),
+            labels: Some(process::labels(
+                self.execution.timeout,
+                !self.settings.auto_remove,
+            )),
+            attach_stdin: Some(with_stdin),
+            open_stdin: Some(with_stdin),
+            stdin_once: Some(with_stdin),
+            attach_stdout: Some(true),
+            attach_stderr: Some(true),
+            tty: Some(false),
+            healthcheck: Some(HealthConfig {
+                test: Some(vec!["NONE".to_owned()]),
+                ..HealthConfig::default()
+            }),
+            host_config: Some(self.host_config()),
+            ..ContainerCreateBody::default()
+        })
+    }
+
+    fn host_config(&self) -> HostConfig {
+        let settings = self.settings;
+        let memory = self.memory_limit();
+        HostConfig {
+            memory: Some(signed(memory)),
+            // The sum of memory and swap: no swap.
+            memory_swap: Some(signed(memory)),
+            nano_cpus: Some(signed(self.cpu_millis().saturating_mul(1_000_000))),
+            pids_limit: Some(signed(settings.pids_limit)),
+            network_mode: Some(network(settings.network).to_owned()),
+            mounts: Some(self.mounts()),
+            // Executable: whoever may write the workspace can run what was written there
+            // anyway, and build tools run what they unpack.
+            tmpfs: Some(HashMap::from([(
+                TEMPORARY.to_owned(),
+                format!("rw,exec,nosuid,nodev,mode=1777,size={}", memory / 2),
+            )])),
+            readonly_rootfs: Some(true),
+            privileged: Some(false),
+            cap_drop: Some(vec!["ALL".to_owned()]),
+            security_opt: Some(vec!["no-new-privileges".to_owned()]),
+            init: Some(self.engine.has_init),
+            // The owner of files is to be found on this machine, not in a shifted range.
+            userns_mode: (self.engine.remaps_users).then(|| "host".to_owned()),
+            // Ten gigabytes of output must not end up on the engine's disk.
+            log_config: Some(HostConfigLogConfig {
+                typ: Some("none".to_owned()),
+                config: None,
+            }),
+            // The engine must not remove what is still asked how it ended.
+            auto_remove: Some(false),
+            ..HostConfig::default()
+        }
+    }
+
+    /// An engine refuses more processors than it has.
+    fn cpu_millis(&self) -> u64 {
+        let wanted = self.settings.cpu_limit_millis;
+        self.engine
+            .cpu_millis
+            .map_or(wanted, |there| wanted.min(there))
+    }
+
+    fn mounts(&self) -> Vec<Mount> {
+        // A mount, not a "bind": a missing source is an error instead of a new folder.
+        let mount = |(source, target): &(String, String)| Mount {
+            typ: Some(MountType::BIND),
+            source: Some(source.clone()),
+            target: Some(target.clone()),
+            read_only: Some(false),
+            ..Mount::default()
+        };
+        self.place.mount.iter().map(mount).collect()
+    }
+
+    /// The program and its arguments.
+    fn command(&self) -> Result<(String, Vec<String>)> {
+        let (program, arguments) = match self.execution.program {
+            Program::Shell(line) => (SHELL, vec!["-c".to_owned(), line.to_owned()]),
+            Program::Direct { program, args } => (program, args.to_vec()),
+        };
+        if program.is_empty() {
+            return Err(RuntimeError::CommandNotFound {
+                command: String::new(),
+                reason: "the name is empty".to_owned(),
+                help: "name a program of the image".to_owned(),
+            });
+        }
+        without_nul("the command", program)?;
+        for (index, argument) in arguments.iter().enumerate() {
+            let what = match self.execution.program {
+                Program::Shell(_) => "the command".to_owned(),
+                Program::Direct { .. } => format!("argument {}", index + 1),
+            };
+            without_nul(&what, argument)?;
+        }
+        Ok((program.to_owned(), arguments))
+    }
+
+    /// The variables: of the call, else of the image, else of this machine. The image's own
+    /// stay with the engine, which adds them by itself.
+    fn environment(&self) -> Result<Vec<String>> {
+        let of_image = |name: &str| {
+            let mut names = (self.image_env.iter()).filter_map(|pair| pair.split('=').next());
+            names.any(|own| own == name)
+        };
+        let mut variables = BTreeMap::new();
+        for (name, value) in &self.settings.passed {
+            if !of_image(name) {
+                variables.insert(name.as_str(), value.as_str());
+            }
+        }
+        variables.insert("HOME", TEMPORARY);
+        for (name, value) in self.execution.env {
+            if name.is_empty() || name.contains(['=', '\0']) {
+                return Err(RuntimeError::InvalidInput {
+                    what: format!("the variable `{}`", name.escape_debug()),
+                    reason: "a name is not empty and has neither `=` nor NUL in it".to_owned(),
+                });
+            }
+            without_nul(&format!("the variable `{name}`"), value)?;
+            variables.insert(name, value);
+        }
+        Ok(variables
+            .into_iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect())
+    }
+}
+
+fn without_nul(what: &str, text: &str) -> Result<()> {
+    if text.contains('\0') {
+        return Err(RuntimeError::InvalidInput {
+            what: what.to_owned(),
+            reason: "it has a NUL byte in it, and programs take texts that end at one".to_owned(),
+        });
+    }
+    Ok(())
+}
+
+fn network(network: DockerNetwork) -> &'static str {
+    match network {
+        DockerNetwork::None => "none",
+        DockerNetwork::Bridge => "bridge",
+        DockerNetwork::Host => "host",
+    }
+}
+
+fn signed(amount: u64) -> i64 {
+    i64::try_from(amount).unwrap_or(i64::MAX)
+}

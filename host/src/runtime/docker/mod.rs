@@ -1,0 +1,262 @@
+//! Containers: every call runs in a fresh one of an engine that speaks Docker's language.
+//!
+//! Invariant: a container has no more than the documents say, and is removed after its
+//! call in every case; what a dead host left is swept by the next one.
+//!
+//! What can not be told apart: a command that a signal ended looks as one that exited with
+//! 128 plus the signal's number, since the container's init process says it that way.
+
+mod call;
+mod connect;
+mod container;
+#[cfg(test)]
+mod container_tests;
+mod engine;
+mod faults;
+mod health;
+mod image;
+mod process;
+mod remove;
+mod settings;
+mod stop;
+mod streams;
+mod sweep;
+mod workspace;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use bollard::Docker;
+use tokio::time::timeout;
+
+use self::connect::Connection;
+use self::container::Plan;
+use self::faults::{DOCKER, said};
+use self::image::Pulls;
+use self::remove::Caretaker;
+use self::settings::Settings;
+use self::stop::Stop;
+use self::streams::Captures;
+use self::workspace::Place;
+use super::{Ending, Execution, ExecutionOutput, Program, Result, RuntimeAdapter, RuntimeError};
+use crate::config::{Config, Environment};
+
+pub use health::health;
+pub use image::{PullListener, PullProgress};
+
+/// How long a healthy engine takes to say that it is there, at the very most.
+const PING: Duration = Duration::from_secs(2);
+
+/// How long a sweep may delay a start.
+const SWEEP: Duration = Duration::from_secs(10);
+
+/// For requests that are answered when a container ends: the call's own deadline holds.
+const PATIENT: Duration = Duration::from_secs(u32::MAX as u64);
+
+/// Runs commands in containers, each in a fresh one.
+///
+/// * The workspace is mounted at `runtime.docker.workspace_mount_path` and is where a
+///   command starts. A working folder outside of it is an error.
+/// * A command runs as the user of the host, so that its files belong to that user. When
+///   the host is root it runs as the owner of the workspace; is that root as well, it is
+///   root without any capability.
+/// * The time for pulling an image is not the command's: its clock starts when the image
+///   is there.
+/// * With `auto_remove = false` a container stays for inspection after its end. Its output
+///   is not in its log: it was handed to the caller.
+///
+/// The last clone that is dropped waits, at most ten seconds, until containers of calls
+/// whose futures were dropped are removed.
+#[derive(Clone)]
+pub struct DockerAdapter {
+    shared: Arc<Shared>,
+    image: String,
+    listener: Option<PullListener>,
+}
+
+struct Shared {
+    settings: Settings,
+    connection: Connection,
+    /// The same, for requests that take as long as a command.
+    patient: Docker,
+    pulls: Pulls,
+    caretaker: Caretaker,
+    numbers: AtomicU64,
+}
+
+impl Shared {
+    fn next_number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+impl DockerAdapter {
+    /// Connects to the engine of the configuration and sweeps what hosts that are gone left
+    /// behind on it.
+    ///
+    /// The engine is the one at `runtime.docker.socket` if that is written, else the one
+    /// that `DOCKER_HOST` names, else the first that answers of Docker, rootless Docker,
+    /// Podman and rootless Podman.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Unavailable`] within seconds, when no engine answers, this user may
+    /// not use it, or it is older than Docker 20.10 (API 1.41).
+    pub async fn connect(config: &Config, environment: &Environment) -> Result<Self> {
+        let settings = Settings::of_runtime(config, environment);
+        Self::with_settings(settings, config, environment).await
+    }
+
+    /// As [`connect`](Self::connect), for native commands whose sandbox is a container:
+    /// `[security.sandbox.docker]` wins over `[runtime.docker]`, and the network is the
+    /// sandbox's.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Sandbox`], for the same reasons.
+    pub async fn for_sandbox(config: &Config, environment: &Environment) -> Result<Self> {
+        let settings = Settings::of_sandbox(config, environment);
+        let connected = Self::with_settings(settings, config, environment).await;
+        connected.map_err(|error| match error {
+            RuntimeError::Unavailable { reason, help, .. } => RuntimeError::Sandbox {
+                sandbox: DOCKER,
+                reason,
+                help,
+            },
+            other => other,
+        })
+    }
+
+    async fn with_settings(
+        settings: Settings,
+        config: &Config,
+        environment: &Environment,
+    ) -> Result<Self> {
+        let connection = connect::connect(config, environment).await?;
+        for line in connection.engine.unenforced() {
+            tracing::warn!("{line}");
+        }
+        match timeout(SWEEP, sweep::sweep(&connection.client)).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => tracing::warn!(error = said(&error), "nothing was swept"),
+            Err(_) => tracing::warn!("the sweep took too long and was left to the next host"),
+        }
+        Ok(Self {
+            image: settings.image.clone(),
+            listener: None,
+            shared: Arc::new(Shared {
+                settings,
+                patient: connection.client.clone().with_timeout(PATIENT),
+                caretaker: Caretaker::new(connection.clone()),
+                connection,
+                pulls: Pulls::default(),
+                numbers: AtomicU64::new(0),
+            }),
+        })
+    }
+
+    /// The same engine with another image: `image` of a tool, or one of
+    /// `runtime.docker.tool_images`. Costs next to nothing.
+    #[must_use]
+    pub fn with_image(&self, image: &str) -> Self {
+        Self {
+            image: image.to_owned(),
+            ..self.clone()
+        }
+    }
+
+    /// Tells `listener` how pulls go on that calls of this adapter begin.
+    #[must_use]
+    pub fn with_pull_listener(&self, listener: PullListener) -> Self {
+        Self {
+            listener: Some(listener),
+            ..self.clone()
+        }
+    }
+
+    /// Makes sure that the image is there before the first call.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Image`] when it is not and `runtime.docker.auto_pull` is off, or
+    /// when it can not be pulled.
+    pub async fn ensure_image(&self) -> Result<()> {
+        self.present().await.map(drop)
+    }
+
+    async fn present(&self) -> Result<image::Present> {
+        let Shared {
+            settings,
+            connection,
+            pulls,
+            ..
+        } = &*self.shared;
+        let listener = self.listener.as_ref();
+        pulls
+            .ensure(
+                &connection.client,
+                &self.image,
+                &settings.auto_pull,
+                listener,
+            )
+            .await
+    }
+
+    async fn run_in_container(&self, execution: &Execution<'_>) -> Result<ExecutionOutput> {
+        let shared = &*self.shared;
+        let settings = &shared.settings;
+        let engine = &shared.connection.engine;
+        let place = Place::of(settings, engine, execution.working_dir)?;
+        let asked = Instant::now();
+        let present = tokio::select! {
+            biased;
+            () = stop::cancelled(execution.cancel) => {
+                let captures = Captures::new(execution, settings.max_output);
+                return Ok(captures.output(Ending::Cancelled, None, asked));
+            }
+            present = self.present() => present?,
+        };
+        let plan = Plan {
+            settings,
+            engine,
+            place: &place,
+            execution,
+            image: &self.image,
+            image_env: &present.env,
+        };
+        call::run(shared, &plan, &Stop::of(execution), Instant::now()).await
+    }
+}
+
+#[async_trait]
+impl RuntimeAdapter for DockerAdapter {
+    async fn execute(
+        &self,
+        command: &str,
+        args: &[String],
+        env: &HashMap<String, String>,
+        working_dir: Option<&Path>,
+        timeout: Duration,
+    ) -> Result<ExecutionOutput> {
+        let mut execution = Execution::new(Program::of(command, args), env, timeout);
+        execution.working_dir = working_dir;
+        self.run(execution).await
+    }
+
+    async fn is_available(&self) -> bool {
+        let client = &self.shared.connection.client;
+        matches!(timeout(PING, client.ping()).await, Ok(Ok(_)))
+    }
+
+    fn name(&self) -> &'static str {
+        DOCKER
+    }
+
+    async fn run(&self, execution: Execution<'_>) -> Result<ExecutionOutput> {
+        self.run_in_container(&execution).await
+    }
+}

@@ -1,0 +1,156 @@
+//! The workspace as a container sees it: what is mounted, where a call starts, and as
+//! whom it runs so that files written there belong to somebody sensible.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::engine::Engine;
+use super::settings::Settings;
+use crate::runtime::{Result, RuntimeError};
+
+/// Runs what needs no folder of anybody: `nobody`.
+const NOBODY: u32 = 65534;
+
+/// What a container is given of this machine's folders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The workspace, without links, and where it appears.
+    pub mount: Option<(String, String)>,
+    /// Where the command starts; `None`: where the image says.
+    pub working_dir: Option<String>,
+    /// `uid:gid` in the container.
+    pub user: String,
+}
+
+impl Place {
+    /// Looks at the folders as they are now.
+    pub fn of(settings: &Settings, engine: &Engine, working_dir: Option<&Path>) -> Result<Self> {
+        let Some(mount_path) = &settings.mount_path else {
+            return unmounted(engine, working_dir);
+        };
+        let source = workspace(settings)?;
+        let owner = fs::metadata(&source).map_err(|error| folder(settings, &error.to_string()))?;
+        let working_dir = match working_dir {
+            None => mount_path.clone(),
+            Some(path) => inside(path, &source, mount_path)?,
+        };
+        let user = engine.user((owner.uid(), owner.gid()), process_user());
+        let source = text(&source).map_err(|reason| folder(settings, reason))?;
+        Ok(Self {
+            mount: Some((source, mount_path.clone())),
+            working_dir: Some(working_dir),
+            user,
+        })
+    }
+}
+
+fn unmounted(engine: &Engine, working_dir: Option<&Path>) -> Result<Place> {
+    if let Some(path) = working_dir {
+        return Err(RuntimeError::WorkingDirectory {
+            path: path.to_owned(),
+            reason: "with `runtime.docker.mount_workspace = false` a container sees no folder \
+                     of this machine"
+                .to_owned(),
+        });
+    }
+    Ok(Place {
+        mount: None,
+        working_dir: None,
+        user: engine.user((NOBODY, NOBODY), process_user()),
+    })
+}
+
+/// As whom this process writes files.
+fn process_user() -> (u32, u32) {
+    (
+        rustix::process::geteuid().as_raw(),
+        rustix::process::getegid().as_raw(),
+    )
+}
+
+/// The workspace without links. The whole machine is none.
+fn workspace(settings: &Settings) -> Result<PathBuf> {
+    let at = |error: std::io::Error| folder(settings, &error.to_string());
+    let source = fs::canonicalize(&settings.workspace.value).map_err(at)?;
+    let found = fs::metadata(&source).map_err(at)?;
+    if !found.is_dir() {
+        return Err(folder(settings, "it is no folder"));
+    }
+    // Also under another name: a bind mount of `/` is `/`.
+    let root = fs::metadata("/").map_err(at)?;
+    if (found.dev(), found.ino()) == (root.dev(), root.ino()) {
+        return Err(folder(
+            settings,
+            "it is `/`, and a container is never given the whole machine",
+        ));
+    }
+    Ok(source)
+}
+
+fn folder(settings: &Settings, reason: &str) -> RuntimeError {
+    RuntimeError::Folder {
+        path: settings.workspace.value.clone(),
+        reason: reason.to_owned(),
+        granted_by: settings.workspace.origin(),
+    }
+}
+
+/// Where a folder of this machine is in the container.
+fn inside(path: &Path, workspace: &Path, mount_path: &str) -> Result<String> {
+    let wrong = |reason: String| RuntimeError::WorkingDirectory {
+        path: path.to_owned(),
+        reason,
+    };
+    let found = fs::canonicalize(path).map_err(|error| wrong(error.to_string()))?;
+    if !found.is_dir() {
+        return Err(wrong("it is no folder".to_owned()));
+    }
+    let Ok(below) = found.strip_prefix(workspace) else {
+        return Err(wrong(format!(
+            "it is not in the workspace `{}`, and a container sees nothing else",
+            workspace.display()
+        )));
+    };
+    if below.as_os_str().is_empty() {
+        return Ok(mount_path.to_owned());
+    }
+    let below = text(below).map_err(|reason| wrong(reason.to_owned()))?;
+    Ok(format!("{mount_path}/{below}"))
+}
+
+fn text(path: &Path) -> Result<String, &'static str> {
+    path.to_str()
+        .map(str::to_owned)
+        .ok_or("its name is not UTF-8, and an engine takes no other")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_in_the_workspace_is_below_the_mount() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("its path");
+        fs::create_dir_all(root.join("workspace/a/b")).expect("folders");
+        fs::create_dir(root.join("other")).expect("a folder");
+        fs::write(root.join("workspace/file"), "").expect("a file");
+        std::os::unix::fs::symlink(root.join("other"), root.join("workspace/link"))
+            .expect("a link");
+        let workspace = root.join("workspace");
+        let at = |name: &str| inside(&workspace.join(name), &workspace, "/work");
+        assert_eq!(at(".").as_deref(), Ok("/work"));
+        assert_eq!(at("a/b").as_deref(), Ok("/work/a/b"));
+        assert_eq!(at("a/b/../../a").as_deref(), Ok("/work/a"));
+        for (name, reason) in [
+            ("..", "not in the workspace"),
+            ("link", "not in the workspace"),
+            ("file", "no folder"),
+            ("missing", "No such file"),
+        ] {
+            let error = at(name).expect_err("refused").to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+}
