@@ -35,8 +35,6 @@ pub use runtime::wasm::{
     module::{Descriptor, Module},
     shape::{ExternName, Shape, WasmEncoding},
 };
-#[cfg(feature = "docker")]
-pub use runtime::DockerAdapter;
 pub use runtime::{
     Ending, Execution, ExecutionOutput, Health, NativeAdapter, Program, RuntimeAdapter,
     RuntimeError, Selection, create_runtime, create_runtime_in,

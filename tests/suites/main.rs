@@ -1,5 +1,6 @@
 //! The end-to-end suites, one program: linking the engine once is enough.
 
+mod command_tools;
 mod fixtures;
 mod guests;
 mod readme;
