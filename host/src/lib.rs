@@ -32,7 +32,7 @@ pub use runtime::wasm::{
 };
 pub use runtime::{
     Ending, Execution, ExecutionOutput, Health, NativeAdapter, Program, RuntimeAdapter,
-    RuntimeError,
+    RuntimeError, native_health,
 };
 
 /// The engine by itself, for benches that compare the host with it. Not part of the API.

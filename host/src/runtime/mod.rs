@@ -14,4 +14,4 @@ pub mod wasm;
 pub use adapter::{Ending, Execution, ExecutionOutput, Program, RuntimeAdapter};
 pub use error::{Result, RuntimeError};
 pub use health::Health;
-pub use native::NativeAdapter;
+pub use native::{NativeAdapter, health as native_health};

@@ -170,5 +170,7 @@ fn watch(child: &Child) -> io::Result<(Pid, AsyncFd<OwnedFd>)> {
     let leader = leader.ok_or_else(|| io::Error::other("a process without a number"))?;
     let exit = pidfd_open(leader, PidfdFlags::NONBLOCK)
         .or_else(|_| pidfd_open(leader, PidfdFlags::empty()))?;
-    Ok((leader, AsyncFd::with_interest(exit, Interest::READABLE)?))
+    // SAFETY: an `OwnedFd` names one open file for as long as it lives.
+    let exit = unsafe { AsyncFd::register_with_interest(exit, Interest::READABLE) };
+    Ok((leader, exit.map_err(io::Error::from)?))
 }
