@@ -201,7 +201,10 @@ impl Stage {
 
     /// A stage that is set up.
     pub async fn new<F: Fixture>(fixture: &F, setup: &Setup<'_>) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("prx-adapter-").tempdir()?;
+        // Not under `/tmp`, of which a sandbox makes its own.
+        let folder = tempfile::Builder::new()
+            .prefix("prx-adapter-")
+            .tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
         let root = folder.path().canonicalize()?;
         let workspace = root.join("workspace");
         std::fs::create_dir(&workspace)?;

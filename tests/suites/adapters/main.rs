@@ -6,3 +6,4 @@ mod contract;
 mod cases;
 mod fixture;
 mod native;
+mod sandbox;

@@ -15,7 +15,27 @@ use crate::fixture::{Behaviour, Breakdown, Command, Differences, Fixture};
 pub const PLAYER: &str = env!("CARGO_BIN_EXE_player");
 
 /// The native adapter with one sandbox.
-pub struct Native(pub &'static str);
+pub struct Native {
+    sandbox: &'static str,
+    keys: String,
+}
+
+impl Native {
+    /// The native adapter with that sandbox.
+    pub fn new(sandbox: &'static str) -> Self {
+        Self {
+            sandbox,
+            keys: String::new(),
+        }
+    }
+
+    /// The same with more keys of `[security.sandbox]`.
+    pub fn with(mut self, key: &str) -> Self {
+        self.keys.push_str(key);
+        self.keys.push('\n');
+        self
+    }
+}
 
 impl Fixture for Native {
     fn differences(&self) -> Differences {
@@ -24,7 +44,7 @@ impl Fixture for Native {
             has_shell: true,
             has_processes: true,
             // The others have no PID namespace.
-            holds_sessions: matches!(self.0, "bubblewrap" | "firejail"),
+            holds_sessions: matches!(self.sandbox, "bubblewrap" | "firejail"),
             shows_own_paths: true,
             many: 1000,
         }
@@ -37,8 +57,8 @@ impl Fixture for Native {
             .display();
         format!(
             "[security.sandbox]\nbackend = \"{}\"\nreadonly_paths = [\"/usr\", \"/lib\", \
-             \"/lib64\", \"/bin\", \"/sbin\", \"/etc\", \"{folder}\"]\n",
-            self.0
+             \"/lib64\", \"/bin\", \"/sbin\", \"/etc\", \"{folder}\"]\n{}",
+            self.sandbox, self.keys
         )
     }
 
@@ -50,7 +70,7 @@ impl Fixture for Native {
         let adapter = NativeAdapter::new(config, environment).await?;
         // A sandbox that is missing is a failure, never a reason to go on without it.
         ensure!(
-            adapter.sandbox() == self.0,
+            adapter.sandbox() == self.sandbox,
             "ran in `{}`",
             adapter.sandbox()
         );
@@ -97,17 +117,17 @@ pub fn marked(marker: &str) -> Result<Vec<(Pid, String)>> {
 }
 
 mod without_a_sandbox {
-    contract!(crate::native::Native("none"));
+    contract!(crate::native::Native::new("none"));
 }
 
 mod bubblewrap {
-    contract!(crate::native::Native("bubblewrap"));
+    contract!(crate::native::Native::new("bubblewrap"));
 }
 
 mod landlock {
-    contract!(crate::native::Native("landlock"));
+    contract!(crate::native::Native::new("landlock"));
 }
 
 mod firejail {
-    contract!(crate::native::Native("firejail"));
+    contract!(crate::native::Native::new("firejail"));
 }

@@ -24,6 +24,7 @@ use paths::Paths;
 use super::environment::Variables;
 use super::limits::Limits;
 use super::process::Prepared;
+use super::spawner;
 use crate::config::Environment;
 use crate::runtime::{Result, RuntimeError};
 
@@ -137,7 +138,7 @@ impl Sandbox {
 /// The command itself, with its limits.
 fn direct(target: Target) -> Command {
     let mut argv = target.argv.into_iter();
-    let mut command = Command::new(target.file);
+    let mut command = spawner::command(&target.file);
     if let Some(name) = argv.next() {
         command.arg0(name);
     }
