@@ -4,6 +4,9 @@
 #[macro_use]
 mod contract;
 mod cases;
+mod choice;
 mod fixture;
+mod lifetime;
+mod limits;
 mod native;
 mod sandbox;

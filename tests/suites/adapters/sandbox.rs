@@ -76,11 +76,18 @@ async fn a_secret_is_not_reached_through_a_link_in_the_workspace() -> Result<()>
 
 #[tokio::test]
 async fn nothing_is_written_outside_of_the_granted_paths() -> Result<()> {
-    is_held(&SANDBOXES, &Setup::default(), |stage| {
+    for sandbox in ["none"].iter().chain(&SANDBOXES) {
+        let stage = Stage::plain(&Native::new(sandbox)).await?;
         let target = stage.outside().join("target");
-        Ok(owned(&["write", &target.display().to_string()]))
-    })
-    .await
+        let output = play(&stage, &["write", &target.display().to_string()]).await?;
+        let is_open = *sandbox == "none";
+        assert_eq!(fs::exists(&target)?, is_open, "{sandbox}: {output:?}");
+        // Firejail lets it write into a folder that vanishes with the command.
+        if *sandbox != "firejail" {
+            assert_eq!(output.is_success(), is_open, "{sandbox}: {output:?}");
+        }
+    }
+    Ok(())
 }
 
 #[tokio::test]
@@ -274,9 +281,7 @@ async fn descriptors_of_the_host_are_not_inherited() -> Result<()> {
     rustix::io::fcntl_setfd(&secret, rustix::io::FdFlags::empty())?;
     for sandbox in ["none"].iter().chain(&SANDBOXES) {
         let stage = Stage::plain(&Native::new(sandbox)).await?;
-        let line = "for f in 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do \
-                    if { true <&$f; } 2>/dev/null; then echo $f; fi; done";
-        let output = shell(&stage, line).await?;
+        let output = play(&stage, &["descriptors"]).await?;
         assert_eq!(output.stdout.text(), "", "{sandbox}: {output:?}");
     }
     Ok(())
