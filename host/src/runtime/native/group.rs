@@ -148,11 +148,11 @@ impl Drop for Group {
             return;
         };
         // A killed process is soon gone, but a future must not wait when it is dropped.
-        let reaper = std::thread::Builder::new().name("prx-reaper".to_owned());
-        let reaped = reaper.spawn(move || {
+        let thread = std::thread::Builder::new().name("prx-reaper".to_owned());
+        let started = thread.spawn(move || {
             let _ = child.wait();
         });
-        if let Err(error) = reaped {
+        if let Err(error) = started {
             tracing::warn!("no thread to reap a process with: {error}");
         }
     }

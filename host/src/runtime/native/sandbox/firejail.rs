@@ -28,6 +28,7 @@ pub(in crate::runtime::native) struct Firejail {
     program: PathBuf,
     pub(in crate::runtime::native) version: String,
     warden: Warden,
+    allow_network: bool,
     options: Vec<OsString>,
 }
 
@@ -51,6 +52,7 @@ impl Firejail {
             version: version_of(&program, &["--version"]),
             program,
             warden,
+            allow_network: config.sandbox.allow_network.value,
             options: options_of(config, paths).map_err(|error| broken(&error))?,
         })
     }
@@ -58,6 +60,11 @@ impl Firejail {
     pub(super) fn notes(&self) -> Vec<String> {
         vec![
             "files: hides what is not granted; what is made in `/` later is visible".to_owned(),
+            if self.allow_network {
+                "network: allowed by `allow_network`".to_owned()
+            } else {
+                "network: none".to_owned()
+            },
             "processes: sees and reaches only its own; all end with the command".to_owned(),
         ]
     }
