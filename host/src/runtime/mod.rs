@@ -22,4 +22,4 @@ pub use error::{Result, RuntimeError};
 pub(crate) use factory::Backends;
 pub use factory::{Selection, create_runtime, create_runtime_in};
 pub use health::Health;
-pub use native::NativeAdapter;
+pub use native::{NativeAdapter, health as native_health};

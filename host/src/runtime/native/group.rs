@@ -148,11 +148,11 @@ impl Drop for Group {
             return;
         };
         // A killed process is soon gone, but a future must not wait when it is dropped.
-        let reaper = std::thread::Builder::new().name("prx-reaper".to_owned());
-        let reaped = reaper.spawn(move || {
+        let thread = std::thread::Builder::new().name("prx-reaper".to_owned());
+        let started = thread.spawn(move || {
             let _ = child.wait();
         });
-        if let Err(error) = reaped {
+        if let Err(error) = started {
             tracing::warn!("no thread to reap a process with: {error}");
         }
     }
@@ -170,5 +170,7 @@ fn watch(child: &Child) -> io::Result<(Pid, AsyncFd<OwnedFd>)> {
     let leader = leader.ok_or_else(|| io::Error::other("a process without a number"))?;
     let exit = pidfd_open(leader, PidfdFlags::NONBLOCK)
         .or_else(|_| pidfd_open(leader, PidfdFlags::empty()))?;
-    Ok((leader, AsyncFd::with_interest(exit, Interest::READABLE)?))
+    // SAFETY: an `OwnedFd` names one open file for as long as it lives.
+    let exit = unsafe { AsyncFd::register_with_interest(exit, Interest::READABLE) };
+    Ok((leader, exit.map_err(io::Error::from)?))
 }

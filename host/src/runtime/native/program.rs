@@ -11,7 +11,7 @@ use super::environment::Variables;
 use crate::runtime::{Program, Result, RuntimeError};
 
 /// Where a program is looked for when the command has no `PATH`.
-const STANDARD_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+pub(super) const STANDARD_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// What to run, found.
 #[derive(Debug, PartialEq, Eq)]

@@ -4,28 +4,17 @@
 //! own, no other process, no network unless `allow_network`, and has no capability. Its
 //! first process is the [warden](super::warden); with it every other ends, also those in
 //! sessions of their own, and all of them when the host dies.
-//!
-//! Variables go to `bwrap` through a file in memory: arguments could be read by every
-//! user, and a variable such as `LD_PRELOAD` would work on `bwrap` itself.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Arc;
-
-use rustix::fs::{MemfdFlags, SeekFrom, memfd_create, seek};
-use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::paths::Paths;
-use super::warden;
+use super::warden::Warden;
 use super::{Target, located, version_of};
 use crate::config::{Config, Environment};
 use crate::runtime::native::process::Prepared;
+use crate::runtime::native::spawner;
 use crate::runtime::{Result, RuntimeError};
 
 const NAME: &str = "bubblewrap";
@@ -41,9 +30,8 @@ pub(in crate::runtime::native) struct Bubblewrap {
     program: PathBuf,
     pub(in crate::runtime::native) version: String,
     allow_network: bool,
-    warden: Arc<OwnedFd>,
-    /// Options, each ended by a NUL.
-    options: Vec<u8>,
+    warden: Warden,
+    options: Vec<OsString>,
 }
 
 impl Bubblewrap {
@@ -55,7 +43,7 @@ impl Bubblewrap {
                 "install it, for instance with `apt-get install bubblewrap`",
             )
         })?;
-        let warden = warden::program().map_err(|error| broken(&error))?;
+        let warden = Warden::load().map_err(|error| broken(&error))?;
         let warden = warden.ok_or_else(|| {
             fault(
                 "this host was built without the program that watches the sandbox".to_owned(),
@@ -63,83 +51,27 @@ impl Bubblewrap {
                  `security.sandbox.backend` to `\"landlock\"`",
             )
         })?;
-        let mut options = Vec::new();
-        for option in options_of(config, paths, true) {
-            options.extend_from_slice(option.as_bytes());
-            options.push(0);
-        }
         Ok(Self {
             version: version_of(&program, &["--version"]),
             program,
             allow_network: config.sandbox.allow_network.value,
-            warden: Arc::new(warden),
-            options,
+            warden,
+            options: options_of(config, paths),
         })
     }
 
     /// Prepares one command.
     pub(super) fn prepare(&self, target: Target) -> Result<Prepared> {
-        self.try_prepare(target).map_err(|error| broken(&error))
-    }
-
-    fn try_prepare(&self, target: Target) -> io::Result<Prepared> {
-        let options = self.options_for(&target)?;
-        let (ours, theirs) = UnixStream::pair()?;
-        let mut command = Command::new(&self.program);
-        command
-            .env_clear()
-            .arg("--args")
-            .arg(options.as_raw_fd().to_string())
-            .arg("--")
-            .arg(format!("/proc/self/fd/{}", self.warden.as_raw_fd()))
-            .arg(theirs.as_raw_fd().to_string())
-            .arg(self.warden.as_raw_fd().to_string())
-            // The warden and the command itself are no subprocesses.
-            .arg(target.limits.subprocesses.saturating_add(2).to_string())
-            .arg(match target.limits.open_files {
-                Some(files) => files.to_string(),
-                None => "-".to_owned(),
-            })
-            .arg(&target.file)
-            .args(&target.argv);
-        let (limits, warden) = (target.limits, Arc::clone(&self.warden));
-        let prepare = move || {
-            limits.apply()?;
-            for inherited in [&options, &*warden] {
-                fcntl_setfd(inherited, FdFlags::empty())?;
-            }
-            fcntl_setfd(&theirs, FdFlags::empty()).map_err(io::Error::from)
-        };
-        // SAFETY: the closure only makes system calls, and allocates nothing.
-        unsafe { command.pre_exec(prepare) };
+        let mut command = spawner::command(&self.program);
+        command.env_clear().args(&self.options).arg("--chdir");
+        command.arg(&target.folder).arg("--");
+        // The warden and the command itself are no subprocesses.
+        let processes = target.limits.subprocesses.saturating_add(2);
+        let warden = self.warden.attach(&mut command, target, Some(processes));
         Ok(Prepared {
             command,
-            warden: Some(ours),
+            warden: Some(warden.map_err(|error| broken(&error))?),
         })
-    }
-
-    /// The options of one command, in a file in memory that is read from its beginning.
-    fn options_for(&self, target: &Target) -> io::Result<OwnedFd> {
-        let mut text = self.options.clone();
-        let mut push = |part: &OsStr| {
-            text.extend_from_slice(part.as_bytes());
-            text.push(0);
-        };
-        for (name, value) in target.variables.iter() {
-            push(OsStr::new("--setenv"));
-            push(name);
-            push(value);
-        }
-        push(OsStr::new("--chdir"));
-        push(target.folder.as_os_str());
-        let file = memfd_create("options", MemfdFlags::CLOEXEC)?;
-        let mut rest = text.as_slice();
-        while !rest.is_empty() {
-            let written = rustix::io::write(&file, rest)?;
-            rest = &rest[written..];
-        }
-        seek(&file, SeekFrom::Start(0))?;
-        Ok(file)
     }
 
     pub(super) fn notes(&self) -> Vec<String> {
@@ -186,14 +118,12 @@ impl Bubblewrap {
     }
 }
 
-fn options_of(config: &Config, paths: &Paths, user: bool) -> Vec<OsString> {
+fn options_of(config: &Config, paths: &Paths) -> Vec<OsString> {
     let mut options: Vec<OsString> = Vec::new();
     let mut push = |parts: &[&OsStr]| options.extend(parts.iter().map(|part| (*part).to_owned()));
     let plain = |text: &'static str| OsStr::new(text);
-    if user {
-        push(&[plain("--unshare-user")]);
-    }
     for option in [
+        "--unshare-user",
         "--unshare-pid",
         "--unshare-ipc",
         "--unshare-uts",
@@ -249,6 +179,8 @@ fn options_of(config: &Config, paths: &Paths, user: bool) -> Vec<OsString> {
             resolver.as_os_str(),
         ]);
     }
+    // What lies between the granted paths is the sandbox's own, and nobody's to write.
+    push(&[plain("--remount-ro"), plain("/")]);
     options
 }
 

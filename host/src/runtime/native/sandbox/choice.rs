@@ -1,7 +1,6 @@
 //! Which sandbox is used: the named one, or the strongest that works here.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -115,9 +114,9 @@ pub(in crate::runtime::native) async fn try_out(
 
 async fn prove(sandbox: Sandbox, config: &Config) -> Result<Sandbox> {
     let target = Target {
-        // The warden takes this for no command at all.
-        file: PathBuf::from("-"),
-        argv: vec![OsString::from("-")],
+        // Without arguments, not even its name, the warden runs nothing.
+        file: PathBuf::new(),
+        argv: Vec::new(),
         variables: Variables::none(),
         folder: PathBuf::from("/"),
         limits: Limits::of(&config.resources),

@@ -3,26 +3,20 @@
 //! Firejail takes away from a whole machine where bubblewrap builds up from nothing, so it
 //! is the weakest of the three: what is made at the top of the file system after the host
 //! started is visible to commands. The command runs under the [warden](super::warden) here
-//! as well. Variables reach it through the environment of `firejail`, which, being
-//! set-user-ID, is not led astray by any of them.
+//! as well, but not as its child's first process: a command that kills all it can reach
+//! also kills the warden, which is then said to be a failure of the sandbox.
 
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Arc;
-
-use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::paths::Paths;
-use super::warden;
+use super::warden::Warden;
 use super::{Target, located, version_of};
 use crate::config::{Config, Environment};
 use crate::runtime::native::process::Prepared;
+use crate::runtime::native::spawner;
 use crate::runtime::{Result, RuntimeError};
 
 /// What `firejail` itself takes care of, or what is nothing without a process.
@@ -33,7 +27,8 @@ const SPECIAL: [&str; 6] = ["/proc", "/sys", "/dev", "/tmp", "/run", "/lost+foun
 pub(in crate::runtime::native) struct Firejail {
     program: PathBuf,
     pub(in crate::runtime::native) version: String,
-    warden: Arc<OwnedFd>,
+    warden: Warden,
+    allow_network: bool,
     options: Vec<OsString>,
 }
 
@@ -46,7 +41,7 @@ impl Firejail {
                 "install it, for instance with `apt-get install firejail`",
             )
         })?;
-        let warden = warden::program().map_err(|error| broken(&error))?;
+        let warden = Warden::load().map_err(|error| broken(&error))?;
         let warden = warden.ok_or_else(|| {
             fault(
                 "this host was built without the program that watches the sandbox".to_owned(),
@@ -56,7 +51,8 @@ impl Firejail {
         Ok(Self {
             version: version_of(&program, &["--version"]),
             program,
-            warden: Arc::new(warden),
+            warden,
+            allow_network: config.sandbox.allow_network.value,
             options: options_of(config, paths).map_err(|error| broken(&error))?,
         })
     }
@@ -64,41 +60,24 @@ impl Firejail {
     pub(super) fn notes(&self) -> Vec<String> {
         vec![
             "files: hides what is not granted; what is made in `/` later is visible".to_owned(),
+            if self.allow_network {
+                "network: allowed by `allow_network`".to_owned()
+            } else {
+                "network: none".to_owned()
+            },
             "processes: sees and reaches only its own; all end with the command".to_owned(),
         ]
     }
 
     /// Prepares one command.
     pub(super) fn prepare(&self, target: Target) -> Result<Prepared> {
-        let (ours, theirs) = UnixStream::pair().map_err(|error| broken(&error))?;
-        let mut command = Command::new(&self.program);
-        command
-            .env_clear()
-            .envs(target.variables.iter())
-            .current_dir(&target.folder)
-            .args(&self.options)
-            .arg("--")
-            .arg(format!("/proc/self/fd/{}", self.warden.as_raw_fd()))
-            .arg(theirs.as_raw_fd().to_string())
-            .arg(self.warden.as_raw_fd().to_string())
-            .arg("-")
-            .arg(match target.limits.open_files {
-                Some(files) => files.to_string(),
-                None => "-".to_owned(),
-            })
-            .arg(&target.file)
-            .args(&target.argv);
-        let (limits, warden) = (target.limits, Arc::clone(&self.warden));
-        let prepare = move || {
-            limits.apply()?;
-            fcntl_setfd(&*warden, FdFlags::empty())?;
-            fcntl_setfd(&theirs, FdFlags::empty()).map_err(io::Error::from)
-        };
-        // SAFETY: the closure only makes system calls, and allocates nothing.
-        unsafe { command.pre_exec(prepare) };
+        let mut command = spawner::command(&self.program);
+        command.env_clear().args(&self.options).arg("--");
+        command.current_dir(&target.folder);
+        let warden = self.warden.attach(&mut command, target, None);
         Ok(Prepared {
             command,
-            warden: Some(ours),
+            warden: Some(warden.map_err(|error| broken(&error))?),
         })
     }
 

@@ -10,7 +10,7 @@ pub(super) mod landlock;
 pub(super) mod paths;
 pub(super) mod warden;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,8 @@ use paths::Paths;
 use super::environment::Variables;
 use super::limits::Limits;
 use super::process::Prepared;
+use super::program::STANDARD_PATH;
+use super::spawner;
 use crate::config::Environment;
 use crate::runtime::{Result, RuntimeError};
 
@@ -137,7 +139,7 @@ impl Sandbox {
 /// The command itself, with its limits.
 fn direct(target: Target) -> Command {
     let mut argv = target.argv.into_iter();
-    let mut command = Command::new(target.file);
+    let mut command = spawner::command(&target.file);
     if let Some(name) = argv.next() {
         command.arg0(name);
     }
@@ -156,11 +158,10 @@ fn direct(target: Target) -> Command {
     command
 }
 
-/// A program of the host's own `PATH`, or of the usual folders.
+/// A program of the host's own `PATH`, which without one is the usual folders.
 fn located(name: &str, environment: &Environment) -> Option<PathBuf> {
-    let path = environment.variable("PATH").unwrap_or_default().to_owned();
-    std::env::split_paths(&path)
-        .chain(["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from))
+    let path = environment.variable("PATH");
+    std::env::split_paths(path.unwrap_or(OsStr::new(STANDARD_PATH)))
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(name))
         .find(|file| file.is_file())

@@ -33,7 +33,6 @@ pub(in crate::runtime::native) struct Paths {
     pub(in crate::runtime::native) granted: Vec<Granted>,
     /// `/tmp` is among the writable paths.
     pub(in crate::runtime::native) tmp: bool,
-    pub(in crate::runtime::native) workspace: PathBuf,
 }
 
 impl Paths {
@@ -59,7 +58,7 @@ impl Paths {
         // One that does not exist yet is an error of the call that needs it.
         let real = workspace.value.canonicalize();
         let real = real.unwrap_or_else(|_| workspace.value.clone());
-        granted.push(grant(&workspace.value, real.clone(), true, workspace)?);
+        granted.push(grant(&workspace.value, real, true, workspace)?);
         granted.sort_by_key(|grant| (grant.real.components().count(), grant.writable));
         granted.dedup_by(|later, earlier| {
             let same = later.real == earlier.real && later.path == earlier.path;
@@ -69,7 +68,6 @@ impl Paths {
         Ok(Self {
             granted,
             tmp: writable.value.iter().any(|path| path == Path::new(TMP)),
-            workspace: real,
         })
     }
 
