@@ -19,7 +19,7 @@ pub fn role() -> Option<OsString> {
 }
 
 /// Starts this program again with nothing but `test`, which then finds `role`.
-fn again<F>(test: &F, role: OsString) -> Result<Command> {
+pub fn again<F>(test: &F, role: OsString) -> Result<Command> {
     let path = type_name_of_val(test);
     let (_program, name) = path.split_once("::").context("a test without a module")?;
     let mut command = Command::new(std::env::current_exe()?);

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::guests::{self, GUESTS, Modules};
+use crate::services::Services;
 use crate::steps::Steps;
 use crate::wasm_target;
 use crate::workspace::Workspace;
@@ -20,6 +21,8 @@ struct Part {
     arguments: &'static [&'static str],
     /// Whether its tests look for built modules.
     needs_modules: bool,
+    /// Whether its tests look for an engine, a registry and a sandbox.
+    needs_services: bool,
     /// Whether it runs when no part is named. The others are within one that does.
     by_default: bool,
 }
@@ -32,6 +35,7 @@ const PARTS: &[Part] = &[
         title: "Unit tests",
         arguments: &["--workspace", "--exclude", GUESTS, "--lib", "--bins"],
         needs_modules: false,
+        needs_services: false,
         by_default: false,
     },
     Part {
@@ -39,6 +43,7 @@ const PARTS: &[Part] = &[
         title: "End-to-end tests",
         arguments: &["--package", "prx-tests"],
         needs_modules: true,
+        needs_services: true,
         by_default: false,
     },
     Part {
@@ -46,6 +51,7 @@ const PARTS: &[Part] = &[
         title: "All tests of the workspace",
         arguments: &["--workspace", "--exclude", GUESTS],
         needs_modules: true,
+        needs_services: true,
         by_default: true,
     },
     Part {
@@ -53,6 +59,7 @@ const PARTS: &[Part] = &[
         title: "The host without its WebAssembly engine",
         arguments: &["--package", "prx-host", "--no-default-features"],
         needs_modules: true,
+        needs_services: false,
         by_default: true,
     },
 ];
@@ -78,10 +85,21 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<()> {
             return steps.finish();
         }
     }
+    let mut services = None;
+    if parts.iter().any(|part| part.needs_services) {
+        services = Services::start(&mut steps);
+        if services.is_none() {
+            return steps.finish();
+        }
+    }
+    let given = Given {
+        modules: modules.as_ref(),
+        services: services.as_ref(),
+    };
     let mut ran = 0;
     for part in parts {
         steps.run(part.title, || {
-            let count = run_part(workspace, part, modules.as_ref(), &filters)?;
+            let count = run_part(workspace, part, &given, &filters)?;
             ran += count.passed;
             Ok(count.to_string())
         });
@@ -145,10 +163,16 @@ fn count_modules(folder: &Path) -> Result<usize> {
     Ok(std::fs::read_dir(folder)?.count())
 }
 
+/// What tests find through variables.
+struct Given<'a> {
+    modules: Option<&'a Modules>,
+    services: Option<&'a Services>,
+}
+
 fn run_part(
     workspace: &Workspace,
     part: &Part,
-    modules: Option<&Modules>,
+    given: &Given<'_>,
     filters: &[String],
 ) -> Result<Count> {
     let mut test = workspace.cargo("test");
@@ -156,8 +180,11 @@ fn run_part(
         .args(part.arguments)
         .arg("--")
         .args(filters);
-    if let Some(modules) = modules {
+    if let Some(modules) = given.modules {
         test.envs(modules.variables());
+    }
+    if let Some(services) = given.services {
+        test.envs(services.variables());
     }
     counted(&mut test)
 }

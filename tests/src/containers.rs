@@ -1,0 +1,166 @@
+//! An adapter for containers on a workspace of its own, and what an engine still has of it.
+//! The engine, its image and a registry come from `cargo xtask test`; a test that does not
+//! find them fails.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, anyhow, ensure};
+use bollard::models::ContainerSummary;
+use bollard::query_parameters::ListContainersOptionsBuilder;
+use bollard::{API_DEFAULT_VERSION, Docker};
+use prx_host::config::{Config, Environment};
+use prx_host::{DockerAdapter, Execution, ExecutionOutput, Program, RuntimeAdapter as _};
+use tempfile::TempDir;
+
+/// Planted in the environment of every host; no tool may see it.
+pub const SECRET: &str = "sk-planted-where-no-tool-may-see-it";
+
+/// For calls that are expected to end by themselves.
+pub const LONG: Duration = Duration::from_mins(2);
+
+fn given(variable: &str) -> Result<String> {
+    std::env::var(variable).with_context(|| {
+        format!("there is no `{variable}`: run `cargo xtask test`, which starts what this needs")
+    })
+}
+
+/// The socket of the engine.
+pub fn socket() -> Result<PathBuf> {
+    given("PRX_TEST_DOCKER_SOCKET").map(PathBuf::from)
+}
+
+/// An image of the engine: a busybox.
+pub fn image() -> Result<String> {
+    given("PRX_TEST_IMAGE")
+}
+
+/// The same image in a registry on loopback.
+pub fn image_in_registry() -> Result<String> {
+    Ok(format!("{}/{}", given("PRX_TEST_REGISTRY")?, image()?))
+}
+
+/// A client of an engine, beside the adapter's own.
+pub fn client(socket: &Path) -> Result<Docker> {
+    let client = Docker::connect_with_unix(&socket.to_string_lossy(), 60, API_DEFAULT_VERSION)?;
+    Ok(client)
+}
+
+/// A workspace, and the configuration of an adapter for it.
+pub struct Yard {
+    folder: TempDir,
+    /// The engine.
+    pub socket: PathBuf,
+    /// The image.
+    pub image: String,
+    /// Lines of `[runtime]`.
+    pub runtime: String,
+    /// Lines of `[runtime.docker]`.
+    pub docker: String,
+}
+
+impl Yard {
+    /// With the engine and the image that are given.
+    pub fn new() -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("prx-yard-").tempdir()?;
+        std::fs::create_dir(folder.path().join("workspace"))?;
+        Ok(Self {
+            folder,
+            socket: socket()?,
+            image: image()?,
+            runtime: String::new(),
+            docker: String::new(),
+        })
+    }
+
+    /// With more lines in `[runtime.docker]`.
+    pub fn with(lines: &str) -> Result<Self> {
+        let mut yard = Self::new()?;
+        yard.docker = lines.to_owned();
+        Ok(yard)
+    }
+
+    /// The workspace.
+    pub fn workspace(&self) -> PathBuf {
+        self.folder.path().join("workspace")
+    }
+
+    /// A path beside the workspace.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The environment of the host.
+    pub fn environment(&self) -> Environment {
+        Environment::new(self.folder.path())
+            .with("HOME", self.folder.path())
+            .with("PATH", "/nowhere/of/the/host")
+            .with("LANG", "C.of-the-host")
+            .with("EDITOR", "ed-of-the-host")
+            .with("OPENAI_API_KEY", SECRET)
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> Result<Config> {
+        let text = format!(
+            "[runtime]\nworkspace = \"workspace\"\n{}\n[runtime.docker]\nsocket = {:?}\n\
+             image = {:?}\n{}\n",
+            self.runtime, self.socket, self.image, self.docker
+        );
+        let file = self.folder.path().join("config.toml");
+        Config::from_toml(&text, &file, &self.environment())
+            .map(|loaded| loaded.config)
+            .map_err(|faults| anyhow!("{faults}\nin\n{text}"))
+    }
+
+    /// The adapter.
+    pub async fn adapter(&self) -> Result<DockerAdapter> {
+        Ok(DockerAdapter::connect(&self.config()?, &self.environment()).await?)
+    }
+
+    /// Runs a line for the shell to its end.
+    pub async fn shell(&self, line: &str) -> Result<ExecutionOutput> {
+        let adapter = self.adapter().await?;
+        let none = HashMap::new();
+        let execution = Execution::new(Program::Shell(line), &none, LONG);
+        Ok(adapter.run(execution).await?)
+    }
+
+    /// The containers that have this workspace, whatever their state.
+    pub async fn containers(&self) -> Result<Vec<ContainerSummary>> {
+        let options = ListContainersOptionsBuilder::new().all(true).build();
+        let mut all = client(&self.socket)?.list_containers(Some(options)).await?;
+        let workspace = self.workspace().canonicalize()?.display().to_string();
+        all.retain(|container| {
+            let mut mounts = container.mounts.iter().flatten();
+            mounts.any(|mount| mount.source.as_ref() == Some(&workspace))
+        });
+        Ok(all)
+    }
+
+    /// Waits until the engine has no container with this workspace.
+    pub async fn emptied(&self) -> Result<()> {
+        self.until(Vec::is_empty).await
+    }
+
+    /// Waits until the containers with this workspace are as wanted.
+    pub async fn until(&self, wanted: impl Fn(&Vec<ContainerSummary>) -> bool) -> Result<()> {
+        let looked = async {
+            while !wanted(&self.containers().await?) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            Ok(())
+        };
+        tokio::time::timeout(LONG, looked)
+            .await
+            .context("the containers are not as wanted")?
+    }
+}
+
+/// What a call printed, which is all UTF-8 and all there is.
+pub fn printed(output: &ExecutionOutput) -> Result<&str> {
+    ensure!(output.is_success(), "{output:?}");
+    ensure!(output.stdout.dropped == 0, "{output:?}");
+    Ok(std::str::from_utf8(&output.stdout.bytes)?)
+}

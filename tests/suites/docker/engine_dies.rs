@@ -1,0 +1,178 @@
+//! An engine that dies during a call: a typed error, no hang, and nothing left once it is
+//! back.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use prx_host::model::Event;
+use prx_host::{Ending, Execution, Program, RuntimeAdapter as _, RuntimeError};
+use prx_tests::containers::{self, LONG, Yard};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use tokio::sync::Notify;
+
+/// An engine of the test's own.
+struct Engine {
+    folder: TempDir,
+    daemon: Option<Child>,
+}
+
+impl Engine {
+    async fn start() -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("prx-own-").tempdir()?;
+        let mut engine = Self {
+            folder,
+            daemon: None,
+        };
+        engine.start_daemon().await?;
+        Ok(engine)
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.folder.path().join("docker.sock")
+    }
+
+    async fn start_daemon(&mut self) -> Result<()> {
+        let at = |name: &str| self.folder.path().join(name).display().to_string();
+        std::fs::write(at("config.json"), "{}")?;
+        let log = std::fs::File::create(at("log"))?;
+        let mut daemon = Command::new("dockerd")
+            .arg(format!("--host=unix://{}", at("docker.sock")))
+            .arg(format!("--data-root={}", at("data")))
+            .arg(format!("--exec-root={}", at("run")))
+            .arg(format!("--pidfile={}", at("pid")))
+            .arg(format!("--config-file={}", at("config.json")))
+            .args(["--bridge=none", "--iptables=false", "--ip-forward=false"])
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+            .context("could not start `dockerd`: run `cargo xtask test`, which installs it")?;
+        let client = containers::client(&self.socket())?;
+        while client.ping().await.is_err() {
+            if let Some(status) = daemon.try_wait()? {
+                let log = std::fs::read_to_string(at("log"))?;
+                bail!("`dockerd` ended ({status}): {log}");
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        self.daemon = Some(daemon);
+        Ok(())
+    }
+
+    fn signal(&self, signal: Signal) -> Result<()> {
+        let daemon = self.daemon.as_ref().context("it runs")?;
+        kill_process(Pid::from_child(daemon), signal)?;
+        Ok(())
+    }
+
+    fn kill(&mut self) -> Result<()> {
+        self.signal(Signal::KILL)?;
+        if let Some(mut daemon) = self.daemon.take() {
+            daemon.wait()?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // Ended in order it takes its own children along.
+        if self.signal(Signal::TERM).is_ok()
+            && let Some(mut daemon) = self.daemon.take()
+        {
+            let _ = daemon.wait();
+        }
+        let orphan = self.folder.path().join("run/containerd/containerd.pid");
+        let pid = std::fs::read_to_string(orphan).ok();
+        let pid = pid.and_then(|pid| Pid::from_raw(pid.trim().parse().ok()?));
+        if let Some(pid) = pid {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+}
+
+/// A yard on that engine, with the image pulled into it.
+async fn yard_on(engine: &Engine) -> Result<Yard> {
+    let mut yard = Yard::new()?;
+    yard.socket = engine.socket();
+    yard.image = containers::image_in_registry()?;
+    yard.adapter().await?.ensure_image().await?;
+    Ok(yard)
+}
+
+#[tokio::test]
+async fn an_engine_killed_during_a_call_is_an_error_and_leaves_nothing_once_it_is_back()
+-> Result<()> {
+    let mut engine = Engine::start().await?;
+    let yard = yard_on(&engine).await?;
+    let adapter = yard.adapter().await?;
+    let begun = Arc::new(Notify::new());
+    let notified = begun.clone();
+    let none = HashMap::new();
+    let mut execution = Execution::new(Program::Shell("echo begun; sleep 1000"), &none, LONG);
+    execution.events = Some(Arc::new(move |event| {
+        if matches!(event, Event::Stdout(_)) {
+            notified.notify_one();
+        }
+    }));
+    let killing = async {
+        begun.notified().await;
+        engine.kill()
+    };
+    let call = tokio::time::timeout(LONG / 2, adapter.run(execution));
+    let (output, killed) = tokio::join!(call, killing);
+    killed?;
+    let error = output.context("it hangs")?.expect_err("the engine is dead");
+    ensure!(
+        matches!(error, RuntimeError::Interrupted { .. }),
+        "{error:?}"
+    );
+    assert!(!adapter.is_available().await);
+
+    let next = adapter.execute("true", &[], &none, None, LONG).await;
+    let error = next.expect_err("the engine is dead");
+    ensure!(
+        matches!(error, RuntimeError::Unavailable { .. }),
+        "{error:?}"
+    );
+
+    engine.start_daemon().await?;
+    yard.emptied().await?;
+    let again = adapter.execute("true", &[], &none, None, LONG).await?;
+    assert!(again.is_success(), "the same adapter goes on: {again:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_engine_that_stops_answering_does_not_stop_the_deadline() -> Result<()> {
+    let engine = Engine::start().await?;
+    let yard = yard_on(&engine).await?;
+    let adapter = yard.adapter().await?;
+    let none = HashMap::new();
+    let begun = Arc::new(Notify::new());
+    let notified = begun.clone();
+    let line = "echo begun; sleep 1000";
+    let mut execution = Execution::new(Program::Shell(line), &none, Duration::from_secs(5));
+    execution.events = Some(Arc::new(move |event| {
+        if matches!(event, Event::Stdout(_)) {
+            notified.notify_one();
+        }
+    }));
+    let freezing = async {
+        begun.notified().await;
+        engine.signal(Signal::STOP)
+    };
+    let call = tokio::time::timeout(LONG, adapter.run(execution));
+    let (output, frozen) = tokio::join!(call, freezing);
+    frozen?;
+    let output = output.context("it hangs")??;
+    assert_eq!(output.ending, Ending::TimedOut);
+    assert_eq!(output.stdout.bytes, b"begun\n");
+    engine.signal(Signal::CONT)?;
+    yard.emptied().await
+}

@@ -1,0 +1,11 @@
+//! The Docker adapter against a real engine.
+
+mod ends;
+mod engine_dies;
+mod engines;
+mod images;
+mod isolation;
+mod limits;
+mod streams;
+mod sweep;
+mod workspace;

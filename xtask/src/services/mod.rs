@@ -1,0 +1,96 @@
+//! What tests need of the machine besides files: a sandbox, an engine for containers, an
+//! image in it, and a registry. Started for one run and ended with it; an engine that is
+//! here already is not touched.
+//!
+//! Invariant: a service that can not be had is a failure, never a reason to leave tests out.
+
+mod engine;
+mod image;
+mod packages;
+mod registry;
+mod started;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use tempfile::TempDir;
+
+use crate::steps::Steps;
+use engine::Engine;
+use registry::Registry;
+
+/// The image that tests run.
+const IMAGE: &str = "prx-test/busybox:latest";
+
+/// Everything that was started. Dropping it ends it.
+pub struct Services {
+    // In this order they end; their folder goes last.
+    registry: Registry,
+    engine: Engine,
+    /// Where everything of theirs is.
+    #[allow(dead_code, reason = "held for its end")]
+    folder: TempDir,
+}
+
+impl Services {
+    /// Installs what is missing and starts everything.
+    pub fn start(steps: &mut Steps) -> Option<Self> {
+        let busybox = steps.give("Programs that tests need", || {
+            let busybox = packages::ensure()?;
+            Ok((String::new(), busybox))
+        })?;
+        steps.give("Services that tests need", || {
+            let services = start(&busybox)?;
+            let remark = format!(
+                "an engine at `{}`, a registry at `{}`",
+                services.engine.socket().display(),
+                services.registry.address()
+            );
+            Ok((remark, services))
+        })
+    }
+
+    /// The variables through which tests find the services.
+    pub fn variables(&self) -> [(&'static str, OsString); 3] {
+        [
+            ("PRX_TEST_DOCKER_SOCKET", self.engine.socket().into()),
+            ("PRX_TEST_IMAGE", IMAGE.into()),
+            ("PRX_TEST_REGISTRY", self.registry.address().into()),
+        ]
+    }
+}
+
+fn start(busybox: &Path) -> Result<Services> {
+    if !is_root()? {
+        bail!(
+            "these tests start an engine for containers, which takes root: run \
+             `sudo -E cargo xtask test`, or name parts that need none: `cargo xtask test unit`"
+        );
+    }
+    // Sockets have short names only.
+    let folder = tempfile::Builder::new()
+        .prefix("prx-")
+        .tempdir()
+        .context("could not make a folder for services")?;
+    let registry = Registry::start(&sub_folder(&folder, "registry")?)?;
+    let engine = Engine::start(&sub_folder(&folder, "engine")?)?;
+    image::load(&engine, busybox, &sub_folder(&folder, "image")?, IMAGE)?;
+    image::push(&engine, IMAGE, registry.address())?;
+    Ok(Services {
+        registry,
+        engine,
+        folder,
+    })
+}
+
+fn sub_folder(folder: &TempDir, name: &str) -> Result<PathBuf> {
+    let path = folder.path().join(name);
+    std::fs::create_dir(&path).with_context(|| format!("could not make `{}`", path.display()))?;
+    Ok(path)
+}
+
+fn is_root() -> Result<bool> {
+    let id = crate::command::output(std::process::Command::new("id").arg("-u"))?;
+    Ok(id.trim() == "0")
+}
