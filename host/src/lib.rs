@@ -12,6 +12,7 @@
 
 pub mod config;
 mod dispatch;
+mod grants;
 mod host;
 pub mod model;
 mod registry;
@@ -24,11 +25,13 @@ pub use host::{Host, HostBuilder, OpenError, engine_version};
 pub use registry::{Broken, Entry, EntryLimits, LoadEvent, LoadListener, Snapshot, Tool};
 #[cfg(feature = "wasm-runtime")]
 pub use runtime::wasm::{
+    adapter::WasmAdapter,
     compile_cache::Statistics as CacheStatistics,
     fault::ModuleFault,
+    health as wasm_health,
     inspect::{ImportOffer, Inspection},
     module::{Descriptor, Module},
-    shape::{ExternName, Shape, WasmEncoding},
+    shape::{Entry as ModuleEntry, ExternName, Shape, WasmEncoding},
 };
 pub use runtime::{
     Ending, Execution, ExecutionOutput, Health, Program, RuntimeAdapter, RuntimeError,

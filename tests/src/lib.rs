@@ -4,6 +4,7 @@
 
 mod built;
 pub mod calls;
+pub mod commands;
 pub mod fixtures;
 mod parts;
 pub mod process;

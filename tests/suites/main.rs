@@ -6,6 +6,7 @@ mod readme;
 mod wasm_arguments;
 mod wasm_breakdowns;
 mod wasm_cache;
+mod wasm_commands;
 mod wasm_contract;
 mod wasm_describe;
 mod wasm_environment;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
 
-use super::abi::Prepared;
+use super::abi::{self, Prepared};
 use super::fault::ModuleFault;
 use super::loader::Loader;
 use super::shape::Shape;
@@ -34,6 +34,13 @@ pub struct Descriptor {
     pub code_bytes: u64,
 }
 
+impl Descriptor {
+    /// Whether it is run as a command; it offers no tools of its own then.
+    pub fn is_command(&self) -> bool {
+        abi::kind_named(&self.kind).is_some_and(abi::Abi::is_command)
+    }
+}
+
 /// Bytes in hexadecimal.
 pub(super) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
@@ -52,7 +59,7 @@ pub struct Module {
     size: u64,
     descriptor: Descriptor,
     from_cache: bool,
-    prepared: OnceCell<Arc<dyn Prepared>>,
+    prepared: OnceCell<Prepared>,
 }
 
 impl Module {
@@ -61,7 +68,7 @@ impl Module {
         digest: [u8; 32],
         size: u64,
         descriptor: Descriptor,
-        prepared: Option<Arc<dyn Prepared>>,
+        prepared: Option<Prepared>,
     ) -> Self {
         let from_cache = prepared.is_none();
         let prepared = OnceCell::new_with(prepared);
@@ -100,6 +107,11 @@ impl Module {
         &self.descriptor
     }
 
+    /// Whether it is run as a command; it offers no tools of its own then.
+    pub fn is_command(&self) -> bool {
+        self.descriptor.is_command()
+    }
+
     /// Whether an earlier host had compiled it.
     pub fn from_cache(&self) -> bool {
         self.from_cache
@@ -109,7 +121,7 @@ impl Module {
     pub(super) async fn prepared(
         self: &Arc<Self>,
         loader: &Arc<Loader>,
-    ) -> Result<&Arc<dyn Prepared>, ModuleFault> {
+    ) -> Result<&Prepared, ModuleFault> {
         if let Some(prepared) = self.prepared.get() {
             return Ok(prepared);
         }
