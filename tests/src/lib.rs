@@ -11,7 +11,7 @@ pub mod process;
 mod program;
 mod stage;
 
-pub use built::{guest, guests, plugin, plugins, workspace};
+pub use built::{foreign, guest, guests, plugin, plugins, workspace};
 pub use parts::Parts;
 pub use program::program;
 pub use stage::Stage;

@@ -6,6 +6,7 @@ mod command;
 mod demo;
 mod guests;
 mod lint;
+mod programs;
 mod steps;
 mod test;
 mod wasm_target;

