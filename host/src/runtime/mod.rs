@@ -7,9 +7,11 @@ mod adapter;
 pub(crate) mod capture;
 mod error;
 mod health;
+pub mod native;
 #[cfg(feature = "wasm-runtime")]
 pub mod wasm;
 
 pub use adapter::{Ending, Execution, ExecutionOutput, Program, RuntimeAdapter};
 pub use error::{Result, RuntimeError};
 pub use health::Health;
+pub use native::{NativeAdapter, health as native_health};

@@ -1,0 +1,144 @@
+//! What is left of commands: after many calls, and after the death of the host.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Read as _;
+use std::process::Stdio;
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use prx_tests::process::{self, Held};
+
+use crate::fixture::{Behaviour, Fixture, LONG, Stage};
+use crate::native::{Native, marked};
+
+/// Children of this process that are dead and not reaped.
+fn zombies() -> Result<usize> {
+    let own = std::process::id().to_string();
+    let mut count = 0;
+    for entry in fs::read_dir("/proc")? {
+        let Ok(stat) = fs::read_to_string(entry?.path().join("stat")) else {
+            continue;
+        };
+        let Some((_, fields)) = stat.rsplit_once(") ") else {
+            continue;
+        };
+        let mut fields = fields.split(' ');
+        if (fields.next(), fields.next()) == (Some("Z"), Some(own.as_str())) {
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+async fn many<F: Fixture>(fixture: &F) -> Result<()> {
+    let stage = Stage::plain(fixture).await?;
+    let command = fixture.command(&Behaviour::Echo)?;
+    let env = HashMap::new();
+    let call = async || {
+        let mut execution = command.execution(&env);
+        execution.stdin = Some(b"input");
+        let output = stage.adapter.run(execution).await?;
+        ensure!(output.stdout.bytes == b"input", "{output:?}");
+        Ok(())
+    };
+    call().await?;
+    let before = Held::now()?;
+    for _ in 0..fixture.differences().many {
+        call().await?;
+    }
+    Held::assert_not_grown(before)?;
+    assert_eq!(zombies()?, 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_thousand_calls_without_a_sandbox_leave_nothing() -> Result<()> {
+    if !process::is_alone(&a_thousand_calls_without_a_sandbox_leave_nothing)? {
+        return Ok(());
+    }
+    many(&Native::new("none")).await
+}
+
+#[tokio::test]
+async fn a_thousand_calls_in_bubblewrap_leave_nothing() -> Result<()> {
+    if !process::is_alone(&a_thousand_calls_in_bubblewrap_leave_nothing)? {
+        return Ok(());
+    }
+    many(&Native::new("bubblewrap")).await
+}
+
+#[tokio::test]
+async fn a_thousand_calls_in_landlock_leave_nothing() -> Result<()> {
+    if !process::is_alone(&a_thousand_calls_in_landlock_leave_nothing)? {
+        return Ok(());
+    }
+    many(&Native::new("landlock")).await
+}
+
+/// In a process of its own: runs a command that lasts until somebody kills this process.
+#[tokio::test]
+#[ignore = "started by `commands_die_with_their_host`"]
+async fn a_host_that_is_killed() -> Result<()> {
+    let (Ok(sandbox), Ok(marker)) = (std::env::var(SANDBOX), std::env::var(MARKER)) else {
+        return Ok(());
+    };
+    let sandbox = ALL.iter().find(|name| **name == sandbox);
+    let fixture = Native::new(sandbox.expect("a sandbox that is known"));
+    let stage = Stage::plain(&fixture).await?;
+    let command = fixture.command(&Behaviour::LeaveAndStay { marker: &marker })?;
+    let env = HashMap::new();
+    let mut execution = command.execution(&env);
+    execution.timeout = LONG * 10;
+    execution.events = Some(std::sync::Arc::new(|_| println!("{BEGUN}")));
+    stage.adapter.run(execution).await?;
+    Ok(())
+}
+
+const SANDBOX: &str = "PRX_TEST_SANDBOX";
+const MARKER: &str = "PRX_TEST_MARKER";
+const BEGUN: &str = "the command has begun";
+const ALL: [&str; 4] = ["none", "bubblewrap", "landlock", "firejail"];
+
+#[test]
+fn commands_die_with_their_host() -> Result<()> {
+    for sandbox in ALL {
+        let marker = crate::fixture::marker();
+        let mut host = std::process::Command::new(std::env::current_exe()?)
+            .args([
+                "lifetime::a_host_that_is_killed",
+                "--exact",
+                "--ignored",
+                "--nocapture",
+            ])
+            .env(SANDBOX, sandbox)
+            .env(MARKER, &marker)
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut said = String::new();
+        let mut stdout = host.stdout.take().expect("it is piped");
+        let mut chunk = [0; 256];
+        while !said.contains(BEGUN) {
+            let count = stdout.read(&mut chunk)?;
+            ensure!(count > 0, "{sandbox}: it ended early: {said}");
+            said.push_str(&String::from_utf8_lossy(&chunk[..count]));
+        }
+        assert!(!marked(&marker)?.is_empty(), "{sandbox}");
+        host.kill()?;
+        host.wait()?;
+        // Without a PID namespace only the command itself is bound to the host, and a child
+        // of it is on its own.
+        let left = usize::from(matches!(sandbox, "none" | "landlock"));
+        let deadline = Instant::now() + LONG / 2;
+        while marked(&marker)?.len() > left {
+            ensure!(
+                Instant::now() < deadline,
+                "{sandbox}: {:?}",
+                marked(&marker)?
+            );
+            std::thread::yield_now();
+        }
+        Native::new(sandbox).end(&marker)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! The contract of `RuntimeAdapter`: every case is written once, in `cases/`, and runs
+//! against every backend, each through a fixture of its own.
+
+#[macro_use]
+mod contract;
+mod cases;
+mod choice;
+mod fixture;
+mod lifetime;
+mod limits;
+mod native;
+mod sandbox;
