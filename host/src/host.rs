@@ -11,7 +11,7 @@ use crate::model::{CallOptions, CallReport};
 use crate::registry::Modules;
 use crate::registry::{Assembler, LoadListener, Scope, Snapshot};
 #[cfg(feature = "wasm-runtime")]
-use crate::runtime::wasm::{engine::Allocation, open, state::StateStore};
+use crate::runtime::wasm::{engine::Allocation, state::StateStore};
 use crate::runtime::{Backends, RuntimeError};
 
 /// Runs tools. Cheap to clone; all clones are the same host.
@@ -98,7 +98,7 @@ impl HostBuilder {
     async fn open_in(self, environment: Environment) -> Result<Host, OpenError> {
         let config = Arc::new(self.config);
         #[cfg(feature = "wasm-runtime")]
-        let loader = Arc::new(open::open(&config, self.allocation)?);
+        let loader = Arc::new(Loader::open(&config, self.allocation)?);
         #[cfg(not(feature = "wasm-runtime"))]
         let loader = Arc::new(Loader);
         let assembler = Assembler {
@@ -124,7 +124,7 @@ pub async fn inspect_file(
     config: &Config,
     file: impl Into<std::path::PathBuf>,
 ) -> Result<crate::Inspection, OpenError> {
-    let (loader, file) = (open::open(config, Allocation::default())?, file.into());
+    let (loader, file) = (Loader::open(config, Allocation::default())?, file.into());
     let inspected = tokio::task::spawn_blocking(move || loader.inspect(file)).await;
     inspected.map_err(|panic| OpenError::Internal(panic.to_string()))
 }

@@ -14,6 +14,7 @@ pub mod command;
 pub mod config;
 mod dispatch;
 mod doctor;
+mod grants;
 mod host;
 pub mod model;
 mod registry;
@@ -29,11 +30,13 @@ pub use registry::{Broken, Entry, EntryLimits, LoadEvent, LoadListener, Snapshot
 pub use runtime::docker::{DockerAdapter, PullListener, PullProgress, health as docker_health};
 #[cfg(feature = "wasm-runtime")]
 pub use runtime::wasm::{
+    adapter::WasmAdapter,
     compile_cache::Statistics as CacheStatistics,
     fault::ModuleFault,
+    health as wasm_health,
     inspect::{ImportOffer, Inspection},
     module::{Descriptor, Module},
-    shape::{ExternName, Shape, WasmEncoding},
+    shape::{Entry as ModuleEntry, ExternName, Shape, WasmEncoding},
 };
 pub use runtime::{
     Ending, Execution, ExecutionOutput, Health, NativeAdapter, Program, RuntimeAdapter,

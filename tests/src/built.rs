@@ -35,6 +35,16 @@ pub fn plugins() -> Result<&'static Path> {
     })
 }
 
+/// A file of a program that nobody here wrote, by its package and its path in there:
+/// in `$PRX_TEST_PROGRAMS`, where `cargo xtask test` puts them.
+pub fn foreign(package: &str, file: &str) -> Result<PathBuf> {
+    let folder = std::env::var_os("PRX_TEST_PROGRAMS")
+        .context("`PRX_TEST_PROGRAMS` is not set; run this through `cargo xtask test`")?;
+    let path = Path::new(&folder).join(package).join(file);
+    ensure!(path.is_file(), "`{}` does not exist", path.display());
+    Ok(path)
+}
+
 /// The module of one test guest.
 pub fn guest(behaviour: &str) -> Result<PathBuf> {
     module(guests()?, behaviour)

@@ -5,13 +5,14 @@
 mod built;
 pub mod calls;
 pub mod containers;
+pub mod commands;
 pub mod fixtures;
 mod parts;
 pub mod process;
 mod program;
 mod stage;
 
-pub use built::{guest, guests, plugin, plugins, workspace};
+pub use built::{foreign, guest, guests, plugin, plugins, workspace};
 pub use parts::Parts;
 pub use program::program;
 pub use stage::Stage;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow};
 use prx_host::config::{Config, Environment};
-use prx_host::{Host, HostBuilder};
+use prx_host::{Host, HostBuilder, WasmAdapter};
 use tempfile::TempDir;
 
 use crate::guest;
@@ -182,6 +182,11 @@ impl Stage {
     /// A host that can be opened on this stage.
     pub fn host(&self) -> Result<HostBuilder> {
         Ok(Host::builder(self.config()?).environment(self.environment.clone()))
+    }
+
+    /// An adapter for commands on this stage. The stage must outlive it.
+    pub fn wasm_adapter(&self) -> Result<WasmAdapter> {
+        Ok(WasmAdapter::open(&self.config()?, &self.environment)?)
     }
 
     /// Opens a host on this stage. The stage must outlive it.

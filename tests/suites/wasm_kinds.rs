@@ -11,16 +11,22 @@ use prx_tests::{Stage, fixtures, guest};
 use serde_json::json;
 
 /// What is said of each file of [`fixtures::not_skills`].
-const SAID: [(&str, &str); 20] = [
-    ("component_command", "a WASI 0.2 command"),
+const SAID: [(&str, &str); 18] = [
     (
         "component_other_world",
-        "a component of another world, not a skill: it exports `acme:db/query@1.0.0`",
+        "a component of another world, neither a skill nor a command: \
+         it exports `acme:db/query@1.0.0`",
     ),
     ("core_browser", "a core module"),
-    ("core_command", "a core WASI 0.1 command"),
-    ("core_reactor", "a core reactor module"),
-    ("core_start_with_parameters", "core"),
+    (
+        "core_reactor",
+        "a core reactor module, neither a skill nor a command: \
+         it exports `_initialize` and no `_start`",
+    ),
+    (
+        "core_start_with_parameters",
+        "its `_start` is `(i32, i32) -> ()`, and a command's is `() -> ()`",
+    ),
     ("elf", "a native program (ELF)"),
     ("empty", "empty"),
     ("first_eight_bytes", "the file ends"),
@@ -37,6 +43,9 @@ const SAID: [(&str, &str); 20] = [
     ("zip", "a zip archive"),
 ];
 
+/// What is no skill, and serves all the same.
+const COMMANDS: [&str; 2] = ["component_command", "core_command"];
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_file_that_is_no_skill_is_told_by_its_kind() -> Result<()> {
     let files = fixtures::not_skills()?;
@@ -45,7 +54,9 @@ async fn every_file_that_is_no_skill_is_told_by_its_kind() -> Result<()> {
         stage = stage.module(file.name, &file.bytes)?;
     }
     let host = stage.open().await?;
-    let known: Vec<&str> = SAID.iter().map(|(name, _)| *name).collect();
+    let said = SAID.iter().map(|(name, _)| *name);
+    let mut known: Vec<&str> = said.chain(COMMANDS).collect();
+    known.sort_unstable();
     let names: Vec<&str> = files.iter().map(|file| file.name).collect();
     assert_eq!(known, names);
     let mut wrong = Vec::new();
@@ -56,6 +67,12 @@ async fn every_file_that_is_no_skill_is_told_by_its_kind() -> Result<()> {
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
+    for command in COMMANDS {
+        ensure!(
+            broken(&host, command).is_err(),
+            "{command} is said to be broken"
+        );
+    }
     assert!(
         host.snapshot()
             .broken()
@@ -122,7 +139,7 @@ async fn every_world_of_every_version_links() -> Result<()> {
             // Everything that it imports was linked, or it could not have begun.
             "asking the module for its tools failed"
         } else {
-            "not a skill"
+            "neither a skill nor a command"
         };
         ensure!(reason.contains(expected), "{name}: {reason}");
     }

@@ -7,6 +7,7 @@ mod demo;
 mod guests;
 mod lint;
 mod services;
+mod programs;
 mod steps;
 mod test;
 mod wasm_target;

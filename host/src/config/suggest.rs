@@ -4,7 +4,7 @@
 use strsim::osa_distance;
 
 /// The candidate that `name` most likely means, if one is close enough.
-pub(super) fn nearest<'c>(
+pub(crate) fn nearest<'c>(
     name: &str,
     candidates: impl IntoIterator<Item = &'c str>,
 ) -> Option<&'c str> {

@@ -207,7 +207,8 @@ impl ExecutionOutput {
         self.exit_code == Some(0)
     }
 
-    fn unheard(ending: Ending, started: Instant) -> Self {
+    /// Nothing was heard of a command that ended so.
+    pub(super) fn unheard(ending: Ending, started: Instant) -> Self {
         Self {
             stdout: Captured::default(),
             stderr: Captured::default(),

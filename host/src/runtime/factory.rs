@@ -258,9 +258,8 @@ pub async fn create_runtime_in(
 
 #[cfg(feature = "wasm-runtime")]
 fn wasm(config: &Arc<Config>, environment: &Environment) -> Result<Arc<dyn RuntimeAdapter>> {
-    use super::wasm::{adapter::WasmAdapter, engine::Allocation, open};
-    let loader = Arc::new(open::open(config, Allocation::default())?);
-    Ok(Arc::new(WasmAdapter::new(loader, config, environment)))
+    use super::wasm::adapter::WasmAdapter;
+    Ok(Arc::new(WasmAdapter::open(config, environment)?))
 }
 
 #[cfg(not(feature = "wasm-runtime"))]

@@ -42,7 +42,7 @@ pub fn text(shown: &Shown<'_>, screen: Screen) -> String {
 fn file(inspection: &Inspection) -> String {
     let mut rows = vec![pair("file", inspection.path.display().to_string())];
     match (&inspection.descriptor, &inspection.shape) {
-        (Some(found), _) => rows.push(pair("kind", format!("{} {}", found.kind, found.version))),
+        (Some(found), _) => rows.push(pair("kind", found.in_words())),
         (None, Some(shape)) => rows.push(pair("kind", encoding_in_words(shape.encoding).into())),
         (None, None) => {}
     }

@@ -6,14 +6,15 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use wasmtime::component::ResourceTable;
-use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxBuilder};
+use wasmtime_wasi::p1::WasiP1Ctx;
+use wasmtime_wasi::{FsPerms, WasiCtxBuilder};
 use wasmtime_wasi_http::WasiHttpCtx;
 
 use super::call_state::{CallState, Denials};
 use super::imports::{Services, StateGrant};
 use super::limits::Limiter;
 use super::network::{self, HttpPolicy};
+use super::process::Process;
 use super::state::Namespace;
 use crate::model::{Access as FolderAccess, EventSink, FolderGrant, Grants, HostPattern};
 use crate::runtime::capture::Capture;
@@ -35,6 +36,15 @@ pub struct MissingFolder {
     pub grant: FolderGrant,
     /// What the system says.
     pub reason: String,
+}
+
+impl MissingFolder {
+    pub(super) fn new(grant: &FolderGrant, error: &wasmtime::Error) -> Self {
+        Self {
+            grant: grant.clone(),
+            reason: error.root_cause().to_string(),
+        }
+    }
 }
 
 impl Access {
@@ -68,18 +78,22 @@ impl Access {
         }
     }
 
-    /// The world of one call.
+    /// The folders that are granted.
+    pub(super) fn folders(&self) -> &[FolderGrant] {
+        &self.folders
+    }
+
+    /// The world of one call, or of one run of a command.
     pub(super) fn call_state(
         &self,
         max_memory: u64,
-        stdout: Capture,
-        stderr: Capture,
+        (stdout, stderr): (Capture, Capture),
         events: Option<EventSink>,
+        process: Option<&Process<'_>>,
     ) -> Result<CallState, MissingFolder> {
         let denials = Denials::default();
         Ok(CallState {
-            table: ResourceTable::new(),
-            wasi: self.wasi(stdout, stderr, &denials)?,
+            wasi: self.wasi((stdout, stderr), &denials, process)?,
             http: WasiHttpCtx::new(),
             http_policy: HttpPolicy::new(Arc::clone(&self.network), denials.clone()),
             limiter: Limiter::new(max_memory),
@@ -91,25 +105,25 @@ impl Access {
 
     fn wasi(
         &self,
-        stdout: Capture,
-        stderr: Capture,
+        (stdout, stderr): (Capture, Capture),
         denials: &Denials,
-    ) -> Result<WasiCtx, MissingFolder> {
+        process: Option<&Process<'_>>,
+    ) -> Result<WasiP1Ctx, MissingFolder> {
         let mut wasi = WasiCtxBuilder::new();
         wasi.stdout(stdout).stderr(stderr);
+        let is_replaced =
+            |name| process.is_some_and(|process| process.variables.contains_key(name));
         for (name, value) in &self.variables {
-            wasi.env(name, value);
+            if !is_replaced(name) {
+                wasi.env(name, value);
+            }
         }
         for grant in &self.folders {
-            let permissions = match grant.access {
-                FolderAccess::Read => FsPerms::ReadOnly,
-                FolderAccess::Write => FsPerms::ReadWrite,
-            };
-            wasi.preopened_dir(&grant.host, &grant.guest, permissions)
-                .map_err(|error| MissingFolder {
-                    grant: grant.clone(),
-                    reason: error.root_cause().to_string(),
-                })?;
+            wasi.preopened_dir(&grant.host, &grant.guest, permissions(grant.access))
+                .map_err(|error| MissingFolder::new(grant, &error))?;
+        }
+        if let Some(process) = process {
+            process.enter(&mut wasi)?;
         }
         if self.network.is_empty() {
             wasi.allow_tcp(false).allow_udp(false);
@@ -122,6 +136,14 @@ impl Access {
                     denials.clone(),
                 ));
         }
-        Ok(wasi.build())
+        Ok(wasi.build_p1())
+    }
+}
+
+/// What a guest may do in a folder.
+pub(super) fn permissions(access: FolderAccess) -> FsPerms {
+    match access {
+        FolderAccess::Read => FsPerms::ReadOnly,
+        FolderAccess::Write => FsPerms::ReadWrite,
     }
 }

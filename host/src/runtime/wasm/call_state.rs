@@ -4,8 +4,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use wasmtime::component::ResourceTable;
-use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi::p1::WasiP1Ctx;
+use wasmtime_wasi::{WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
 use super::imports::Services;
@@ -15,10 +15,8 @@ use crate::model::{Capability, HostPattern};
 
 /// The data of a call's store.
 pub struct CallState {
-    /// Handles of the guest.
-    pub(super) table: ResourceTable,
-    /// WASI as granted.
-    pub(super) wasi: WasiCtx,
+    /// WASI as granted, in both versions, and the handles of the guest.
+    pub(super) wasi: WasiP1Ctx,
     /// `wasi:http`.
     pub(super) http: WasiHttpCtx,
     /// Decides about each outgoing request.
@@ -35,10 +33,7 @@ pub struct CallState {
 
 impl WasiView for CallState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView {
-            ctx: &mut self.wasi,
-            table: &mut self.table,
-        }
+        self.wasi.ctx()
     }
 }
 
@@ -46,7 +41,7 @@ impl WasiHttpView for CallState {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
         WasiHttpCtxView {
             ctx: &mut self.http,
-            table: &mut self.table,
+            table: self.wasi.ctx().table,
             hooks: &mut self.http_policy,
         }
     }

@@ -1,7 +1,7 @@
 //! The one engine of a host: its settings, its clock, and everything it links.
 //!
 //! Invariant: every module of a host is compiled by the same [`Engine`] and linked by the
-//! same linker, so what a module may import is decided here and nowhere else.
+//! same linkers, so what a module may import is decided here and nowhere else.
 
 use std::thread;
 use std::time::Duration;
@@ -38,6 +38,7 @@ pub enum Allocation {
 pub struct Engine {
     wasmtime: wasmtime::Engine,
     linker: Linker<CallState>,
+    core_linker: wasmtime::Linker<CallState>,
     fingerprint: [u8; 32],
 }
 
@@ -52,10 +53,13 @@ impl Engine {
         start_clock(&wasmtime)?;
         let mut linker = Linker::new(&wasmtime);
         imports::add_to_linker(&mut linker)?;
+        let mut core_linker = wasmtime::Linker::new(&wasmtime);
+        imports::preview1::add_to_linker(&mut core_linker)?;
         let fingerprint = fingerprint(&wasmtime);
         Ok(Self {
             wasmtime,
             linker,
+            core_linker,
             fingerprint,
         })
     }
@@ -80,6 +84,20 @@ impl Engine {
     /// Resolves a component's imports, once for all its calls.
     pub fn link(&self, component: &Component) -> wasmtime::Result<InstancePre<CallState>> {
         self.linker.instantiate_pre(component)
+    }
+
+    /// Resolves a core module's imports, once for all its calls.
+    pub fn link_core(
+        &self,
+        module: &wasmtime::Module,
+    ) -> wasmtime::Result<wasmtime::InstancePre<CallState>> {
+        self.core_linker.instantiate_pre(module)
+    }
+
+    /// What core modules may import.
+    #[cfg(test)]
+    pub(super) fn core_linker(&self) -> &wasmtime::Linker<CallState> {
+        &self.core_linker
     }
 }
 

@@ -27,12 +27,20 @@ pub enum ModuleFault {
     #[error("the module is not valid: {0}")]
     Invalid(String),
     /// A valid module of no kind that this host runs.
-    #[error("this is {what}, not a skill: {why}")]
+    #[error("this is {what}, neither a skill nor a command: {why}")]
     OtherKind {
         /// What it is.
         what: String,
-        /// What is missing to make it a skill.
+        /// What is missing to make it one of them.
         why: String,
+    },
+    /// A command where a skill is needed, or a skill where a command is.
+    #[error("this is a {is}, and no {wanted}")]
+    WrongUse {
+        /// What it is.
+        is: &'static str,
+        /// What was needed.
+        wanted: &'static str,
     },
     /// A skill for another version of the interface.
     #[error("the module exports `{interface}` in version {asked}; this host serves {served}")]
@@ -71,7 +79,7 @@ impl ModuleFault {
             Self::Truncated => "copy it to another name first and rename it when complete",
             Self::Invalid(_) => "build it again",
             Self::OtherKind { .. } => {
-                "build a skill: a component that exports `prx:skill/tools` (target wasm32-wasip2)"
+                "build a skill (a component that exports `prx:skill/tools`) or a command (a program with `main`), target wasm32-wasip2"
             }
             Self::UnknownVersion { .. } => {
                 "build it against the served version of `prx:skill`, or update prx-host"
@@ -79,6 +87,10 @@ impl ModuleFault {
             Self::MissingImports(_) => {
                 "build it without these imports, or compose it with a component that offers them"
             }
+            Self::WrongUse { is: "skill", .. } => {
+                "call its tools by their names; `prx-host list` shows them"
+            }
+            Self::WrongUse { .. } => "run it as a command",
             Self::NotCompiled(_) => return None,
             Self::NotDescribed(_) | Self::BadDescription(_) => "its author must mend `describe`",
             Self::Changed => "it is loaded again at the next reload or start",

@@ -7,8 +7,8 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::fault::ModuleFault;
-use super::imports::OFFERED;
-use super::loader::{Loader, missing_import};
+use super::imports::{self, OFFERED, preview1};
+use super::loader::Loader;
 use super::module::{Descriptor, Module, hex};
 use super::shape::{ExternName, Shape, WasmEncoding};
 use super::source::ModuleSource;
@@ -97,23 +97,24 @@ impl Inspection {
 }
 
 impl Shape {
-    /// What the host has for each import. A core module's imports are offered by its
-    /// kind, if there is one.
+    /// What the host has for each import.
     pub fn offers(&self) -> Vec<ImportOffer> {
-        let of_kind = self.encoding == WasmEncoding::Component;
-        self.imports
-            .iter()
-            .map(|import| offer(import, of_kind))
-            .collect()
+        let offer = |import: &ExternName| ImportOffer {
+            name: import.name.clone(),
+            asked: import.version.clone(),
+            offered: offered(self.encoding, import),
+            served: imports::missing(self.encoding, import).is_none(),
+        };
+        self.imports.iter().map(offer).collect()
     }
 }
 
-fn offer(import: &ExternName, is_component: bool) -> ImportOffer {
-    let known = OFFERED.iter().find(|(name, _)| *name == import.name);
-    ImportOffer {
-        name: import.name.clone(),
-        asked: import.version.clone(),
-        offered: known.map(|(_, version)| *version),
-        served: is_component && missing_import(import).is_none(),
+fn offered(encoding: WasmEncoding, import: &ExternName) -> Option<&'static str> {
+    match encoding {
+        WasmEncoding::Component => OFFERED
+            .iter()
+            .find(|(name, _)| *name == import.name)
+            .map(|(_, version)| *version),
+        WasmEncoding::Core => preview1::offered(import),
     }
 }

@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
 use tokio::runtime::Handle;
-use wasmtime::component::Component;
 
-use super::abi::{self, Abi, Prepared, Recognised};
+use super::abi::{self, Abi, Prepared, Recognised, Skill};
 use super::access::Access;
 use super::breakdown::one_line;
 use super::compile_cache::{CacheKey, CompileCache};
+use super::compiled::Compiled;
 use super::engine::Engine;
 use super::fault::ModuleFault;
-use super::imports::OFFERED;
+use super::imports;
 use super::module::{Descriptor, Module};
 use super::session::{self, Session, SessionLimits};
-use super::shape::{ExternName, Shape, WasmEncoding};
+use super::shape::{Shape, WasmEncoding};
 use super::source::ModuleSource;
 use crate::model::ToolSpec;
 
@@ -106,15 +106,16 @@ impl Loader {
         let (kind, version) = recognise(&shape)?;
         check_imports(&shape)?;
         let started = Instant::now();
-        let component = self.compile_component(bytes)?;
+        let compiled = self.compile_bytes(shape.encoding, bytes)?;
         let compile_time = started.elapsed();
         let prepared = kind
-            .prepare(&self.engine, &component)
+            .prepare(&self.engine, &compiled)
             .map_err(|error| not_compiled(&error))?;
-        let tools = self.describe(&prepared)?;
-        let code = component
-            .serialize()
-            .map_err(|error| not_compiled(&error))?;
+        let tools = match &prepared {
+            Prepared::Skill(skill) => self.describe(skill)?,
+            Prepared::Command(_) => Vec::new(),
+        };
+        let code = compiled.serialize().map_err(|error| not_compiled(&error))?;
         let code_bytes = code.len() as u64;
         let descriptor = Descriptor {
             kind: kind.name().to_owned(),
@@ -136,27 +137,23 @@ impl Loader {
         )))
     }
 
-    fn compile_component(&self, bytes: &[u8]) -> Result<Component, ModuleFault> {
+    fn compile_bytes(&self, encoding: WasmEncoding, bytes: &[u8]) -> Result<Compiled, ModuleFault> {
+        let compile = || Compiled::new(&self.engine, encoding, bytes);
         // A compiler is large and fed by strangers: its panic is a fault of the module.
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.engine.compile(bytes)))
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(compile))
             .unwrap_or_else(|_| Err(wasmtime::format_err!("the compiler panicked")))
             .map_err(|error| not_compiled(&error))
     }
 
-    fn describe(&self, prepared: &Arc<dyn Prepared>) -> Result<Vec<ToolSpec>, ModuleFault> {
+    fn describe(&self, skill: &Arc<dyn Skill>) -> Result<Vec<ToolSpec>, ModuleFault> {
         let limits = SessionLimits {
             max_memory: self.max_memory,
             max_output: DESCRIBE_OUTPUT,
         };
-        let mut session = Session::start(&self.engine, &Access::none(), &limits, None)
+        let mut session = Session::start(&self.engine, &Access::none(), &limits, None, None)
             .map_err(|fault| ModuleFault::NotDescribed(fault.to_string()))?;
         let watched = self.runtime.block_on(async {
-            session::watch(
-                prepared.describe(&mut session.store),
-                DESCRIBE_TIMEOUT,
-                None,
-            )
-            .await
+            session::watch(skill.describe(&mut session.store), DESCRIBE_TIMEOUT, None).await
         });
         let (described, remains) = session.end(watched);
         described.unwrap_or_else(|breakdown| {
@@ -173,51 +170,52 @@ impl Loader {
     }
 
     /// Loads the code of a module that the cache knew, or compiles it after all.
-    pub(super) fn load_code(&self, module: &Module) -> Result<Arc<dyn Prepared>, ModuleFault> {
+    pub(super) fn load_code(&self, module: &Module) -> Result<Prepared, ModuleFault> {
         let kind = abi::kind_named(&module.descriptor().kind)
             .ok_or_else(|| ModuleFault::NotCompiled("its kind is unknown".into()))?;
-        let component = match self.cached_component(*module.digest()) {
-            Some(component) => component,
+        let compiled = match self.cached_code(module) {
+            Some(compiled) => compiled,
             None => self.compile_again(module)?,
         };
-        kind.prepare(&self.engine, &component)
+        kind.prepare(&self.engine, &compiled)
             .map_err(|error| not_compiled(&error))
     }
 
-    fn cached_component(&self, digest: [u8; 32]) -> Option<Component> {
-        let code = self.cache.open_code(&self.key(digest))?;
+    fn cached_code(&self, module: &Module) -> Option<Compiled> {
+        let key = self.key(*module.digest());
+        let encoding = module.descriptor().shape.encoding;
+        let code = self.cache.open_code(&key)?;
         // SAFETY: `open_code` gives only files that a host of this user wrote and that
         // carry this cache's own seal, so the code is what this engine once serialised.
-        let loaded = unsafe { Component::deserialize_file(self.engine.wasmtime(), code.path()) };
-        match loaded {
-            Ok(component) => Some(component),
+        match unsafe { Compiled::load(&self.engine, encoding, &code.path()) } {
+            Ok(compiled) => Some(compiled),
             Err(error) => {
                 tracing::warn!(%error, "a cached module can not be loaded and is compiled anew");
-                self.cache.remove(&self.key(digest));
+                self.cache.remove(&key);
                 None
             }
         }
     }
 
-    fn compile_again(&self, module: &Module) -> Result<Component, ModuleFault> {
+    fn compile_again(&self, module: &Module) -> Result<Compiled, ModuleFault> {
         let bytes = ModuleSource::absolute(module.path()).read()?;
         let digest: [u8; 32] = Sha256::digest(&bytes).into();
         if digest != *module.digest() {
             return Err(ModuleFault::Changed);
         }
-        let component = self.compile_component(&bytes)?;
-        match component.serialize() {
+        let compiled = self.compile_bytes(module.descriptor().shape.encoding, &bytes)?;
+        match compiled.serialize() {
             Ok(code) => self.remember(digest, module.descriptor(), &code),
             Err(error) => tracing::warn!(%error, "a module can not be cached"),
         }
-        Ok(component)
+        Ok(compiled)
     }
 
     fn key(&self, digest: [u8; 32]) -> CacheKey {
         CacheKey {
             module: digest,
             engine: self.engine.fingerprint(),
-            kind: "component",
+            kind: "module",
         }
     }
 }
@@ -236,45 +234,15 @@ fn recognise(shape: &Shape) -> Result<(&'static dyn Abi, String), ModuleFault> {
 
 /// Names each import that nobody here offers, before the linker stops at the first.
 fn check_imports(shape: &Shape) -> Result<(), ModuleFault> {
-    if shape.encoding == WasmEncoding::Core {
-        return Ok(());
-    }
-    let missing: Vec<String> = shape.imports.iter().filter_map(missing_import).collect();
+    let missing: Vec<String> = shape
+        .imports
+        .iter()
+        .filter_map(|import| imports::missing(shape.encoding, import))
+        .collect();
     if missing.is_empty() {
         Ok(())
     } else {
         Err(ModuleFault::MissingImports(missing))
-    }
-}
-
-/// What is wrong with an import, if something is.
-pub(super) fn missing_import(import: &ExternName) -> Option<String> {
-    let Some((_, offered)) = OFFERED.iter().find(|(name, _)| *name == import.name) else {
-        return Some(format!("`{import}`"));
-    };
-    let asked = import.version.as_deref().unwrap_or(offered);
-    if is_compatible(asked, offered) {
-        return None;
-    }
-    Some(format!(
-        "`{}` in version {asked} (offered: {offered})",
-        import.name
-    ))
-}
-
-/// Semantic versioning, as the component linker applies it.
-fn is_compatible(asked: &str, offered: &str) -> bool {
-    let (Ok(asked), Ok(offered)) = (
-        asked.parse::<semver::Version>(),
-        offered.parse::<semver::Version>(),
-    ) else {
-        return asked == offered;
-    };
-    if asked.pre.is_empty() && offered.major == asked.major {
-        offered.major > 0
-            || (offered.minor == asked.minor && (offered.minor > 0 || asked == offered))
-    } else {
-        asked == offered
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The way of a module: [`source`] → [`shape`] → [`abi`] (recognise) → [`loader`]
 //! (compile or cache, describe) → [`module`]. The way of a call: [`access`] → [`session`]
-//! → [`abi`] (call) → [`breakdown`].
+//! → [`abi`] (call or run) → [`breakdown`]. [`adapter`] runs commands by their names.
 
 pub mod abi;
 pub mod access;
@@ -12,15 +12,20 @@ mod call_state;
 #[cfg(test)]
 mod child_process;
 pub mod compile_cache;
+pub mod compiled;
 pub mod engine;
 pub mod fault;
+mod health;
 pub mod imports;
 pub mod inspect;
 pub mod limits;
 pub mod loader;
 pub mod module;
 mod network;
-pub mod open;
+
+mod open;
+pub mod process;
+mod run;
 pub mod session;
 pub mod shape;
 pub mod source;
@@ -32,6 +37,10 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+pub use self::health::health;
+pub use self::run::{CommandCall, CommandEnd, run};
+
+use self::abi::Prepared;
 use self::access::{Access, MissingFolder};
 use self::breakdown::Breakdown;
 use self::fault::ModuleFault;
@@ -90,19 +99,32 @@ pub async fn call(
     call: ModuleCall<'_>,
 ) -> Result<(Answer, Remains), NotStarted> {
     let started = tokio::time::Instant::now();
-    let loading = session::watch(
-        async { Ok(call.module.prepared(loader).await) },
-        call.timeout,
-        call.cancel,
-    );
-    let prepared = match loading.await {
-        session::Watched::Done(Ok(prepared)) => prepared?,
-        session::Watched::Cancelled => return Err(NotStarted::Cancelled),
-        _ => return Err(NotStarted::TimedOut),
+    let prepared = prepared(loader, call.module, call.timeout, call.cancel).await?;
+    let Prepared::Skill(skill) = prepared else {
+        return Err(NotStarted::Module(ModuleFault::WrongUse {
+            is: "command",
+            wanted: "skill",
+        }));
     };
-    let mut session = Session::start(loader.engine(), call.access, call.limits, call.events)?;
+    let engine = loader.engine();
+    let mut session = Session::start(engine, call.access, call.limits, call.events, None)?;
     let rest = call.timeout.saturating_sub(started.elapsed());
-    let guest = prepared.call(&mut session.store, call.tool, call.arguments);
+    let guest = skill.call(&mut session.store, call.tool, call.arguments);
     let watched = session::watch(guest, rest, call.cancel).await;
     Ok(session.end(watched))
+}
+
+/// A module's code, loaded within the time that its caller has.
+async fn prepared<'a>(
+    loader: &Arc<Loader>,
+    module: &'a Arc<Module>,
+    timeout: Duration,
+    cancel: Option<&CancellationToken>,
+) -> Result<&'a Prepared, NotStarted> {
+    let loading = async { Ok(module.prepared(loader).await) };
+    match session::watch(loading, timeout, cancel).await {
+        session::Watched::Done(Ok(prepared)) => Ok(prepared?),
+        session::Watched::Cancelled => Err(NotStarted::Cancelled),
+        _ => Err(NotStarted::TimedOut),
+    }
 }

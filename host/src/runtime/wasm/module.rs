@@ -11,10 +11,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
 
-use super::abi::Prepared;
+use super::abi::{self, Prepared};
 use super::fault::ModuleFault;
 use super::loader::Loader;
-use super::shape::Shape;
+use super::shape::{Shape, WasmEncoding};
 use crate::model::ToolSpec;
 
 /// What is known about a module without loading its code. Cached beside the code.
@@ -32,6 +32,23 @@ pub struct Descriptor {
     pub compile_time: Duration,
     /// Bytes of compiled code.
     pub code_bytes: u64,
+}
+
+impl Descriptor {
+    /// Whether it is run as a command; it offers no tools of its own then.
+    pub fn is_command(&self) -> bool {
+        abi::kind_named(&self.kind).is_some_and(abi::Abi::is_command)
+    }
+
+    /// Kind and version for people: `skill 0.1.0`, `WASI command, core (0.1)`.
+    pub fn in_words(&self) -> String {
+        let Self { kind, version, .. } = self;
+        match (self.is_command(), self.shape.encoding) {
+            (false, _) => format!("{kind} {version}"),
+            (true, WasmEncoding::Core) => format!("WASI command, core ({version})"),
+            (true, WasmEncoding::Component) => format!("WASI command, component ({version})"),
+        }
+    }
 }
 
 /// Bytes in hexadecimal.
@@ -52,7 +69,7 @@ pub struct Module {
     size: u64,
     descriptor: Descriptor,
     from_cache: bool,
-    prepared: OnceCell<Arc<dyn Prepared>>,
+    prepared: OnceCell<Prepared>,
 }
 
 impl Module {
@@ -61,7 +78,7 @@ impl Module {
         digest: [u8; 32],
         size: u64,
         descriptor: Descriptor,
-        prepared: Option<Arc<dyn Prepared>>,
+        prepared: Option<Prepared>,
     ) -> Self {
         let from_cache = prepared.is_none();
         let prepared = OnceCell::new_with(prepared);
@@ -100,6 +117,11 @@ impl Module {
         &self.descriptor
     }
 
+    /// Whether it is run as a command; it offers no tools of its own then.
+    pub fn is_command(&self) -> bool {
+        self.descriptor.is_command()
+    }
+
     /// Whether an earlier host had compiled it.
     pub fn from_cache(&self) -> bool {
         self.from_cache
@@ -109,7 +131,7 @@ impl Module {
     pub(super) async fn prepared(
         self: &Arc<Self>,
         loader: &Arc<Loader>,
-    ) -> Result<&Arc<dyn Prepared>, ModuleFault> {
+    ) -> Result<&Prepared, ModuleFault> {
         if let Some(prepared) = self.prepared.get() {
             return Ok(prepared);
         }

@@ -1,35 +1,54 @@
-//! Opening what loads modules, as a configuration says.
+//! From the configuration to an engine that runs and a loader that compiles.
 
+use crate::config::{Config, Environment, WasmEngine};
+use crate::runtime::{Result, RuntimeError};
+
+use super::adapter::WasmAdapter;
 use super::compile_cache::CompileCache;
 use super::engine::{Allocation, Engine};
 use super::loader::Loader;
-use crate::config::{Config, WasmEngine};
-use crate::runtime::{Result, RuntimeError};
 
-/// Starts the engine and opens the compile cache.
-///
-/// # Errors
-///
-/// When the configuration asks for another engine, or this one can not start here.
-pub fn open(config: &Config, allocation: Allocation) -> Result<Loader> {
+/// The engine that the configuration asks for, started.
+pub(super) fn engine(config: &Config, allocation: Allocation) -> Result<Engine> {
     let unavailable = |reason: String, help: String| RuntimeError::Unavailable {
         backend: "wasm".into(),
         reason,
         help,
     };
-    let wasm = &config.runtime.wasm;
-    if wasm.engine.value == WasmEngine::Wasmer {
+    let asked = &config.runtime.wasm.engine;
+    if asked.value == WasmEngine::Wasmer {
         return Err(unavailable(
-            format!("{}: this host has no engine `wasmer`", wasm.engine.origin()),
-            "write `runtime.wasm.engine = \"wasmtime\"`".into(),
+            "this host has no engine `wasmer`".into(),
+            format!("write \"wasmtime\" at {}", asked.origin()),
         ));
     }
-    let engine = Engine::new(allocation).map_err(|error| {
+    Engine::new(allocation).map_err(|error| {
         unavailable(
-            format!("the WebAssembly engine can not start: {error:#}"),
-            "its code needs a processor and a system that Wasmtime supports".into(),
+            format!("the engine can not start: {error:#}"),
+            "run where threads and executable memory are allowed, or use another backend".into(),
         )
-    })?;
-    let cache = CompileCache::open(&wasm.cache_path.value, wasm.cache_max_bytes.value);
-    Ok(Loader::new(engine, cache, wasm.max_memory_bytes.value))
+    })
+}
+
+impl Loader {
+    /// A loader with the engine and the compile cache of this configuration. To be called
+    /// on an asynchronous runtime, which runs its asynchronous parts.
+    pub fn open(config: &Config, allocation: Allocation) -> Result<Self> {
+        let wasm = &config.runtime.wasm;
+        let cache = CompileCache::open(&wasm.cache_path.value, wasm.cache_max_bytes.value);
+        Ok(Self::new(
+            engine(config, allocation)?,
+            cache,
+            wasm.max_memory_bytes.value,
+        ))
+    }
+}
+
+impl WasmAdapter {
+    /// An adapter with a loader of its own. To be called on an asynchronous runtime. A
+    /// host that also serves skills shares its loader: see [`WasmAdapter::new`].
+    pub fn open(config: &Config, environment: &Environment) -> Result<Self> {
+        let loader = std::sync::Arc::new(Loader::open(config, Allocation::default())?);
+        Ok(Self::new(loader, config, environment))
+    }
 }

@@ -16,6 +16,7 @@ use super::breakdown::Breakdown;
 use super::call_state::CallState;
 use super::engine::Engine;
 use super::limits::MAX_HANDLES;
+use super::process::Process;
 use crate::model::{Capability, Captured, EventSink};
 use crate::runtime::capture::{Capture, Stream};
 
@@ -49,22 +50,30 @@ pub struct Remains {
 }
 
 impl Session {
-    /// Makes the world of a guest; nothing of the guest runs yet.
+    /// Makes the world of a guest; nothing of the guest runs yet. A command brings its
+    /// `process` along.
     pub fn start(
         engine: &Engine,
         access: &Access,
         limits: &SessionLimits,
         events: Option<EventSink>,
+        process: Option<&Process<'_>>,
     ) -> Result<Self, MissingFolder> {
         let stdout = Capture::new(Stream::Stdout, limits.max_output, events.clone());
         let stderr = Capture::new(Stream::Stderr, limits.max_output, events.clone());
-        let state = access.call_state(limits.max_memory, stdout.clone(), stderr.clone(), events)?;
+        let streams = (stdout.clone(), stderr.clone());
+        let state = access.call_state(limits.max_memory, streams, events, process)?;
         let mut store = Store::new(engine.wasmtime(), state);
         store.limiter(|state| &mut state.limiter);
         // Before instantiation: a new store's deadline is in the past already.
         store.set_epoch_deadline(1);
         store.epoch_deadline_async_yield_and_update(1);
-        let hostcall_bytes = limits.max_output.saturating_mul(2).max(HOSTCALL_FLOOR);
+        let hostcall_bytes = match process {
+            // A program may write all that it has at once, and must not fail for it.
+            Some(_) => limits.max_memory,
+            None => limits.max_output.saturating_mul(2),
+        };
+        let hostcall_bytes = hostcall_bytes.max(HOSTCALL_FLOOR);
         store.set_hostcall_fuel(usize::try_from(hostcall_bytes).unwrap_or(usize::MAX));
         store.set_max_component_handles(MAX_HANDLES);
         Ok(Self {

@@ -1,9 +1,14 @@
 //! What a file is, read from its bytes alone: nothing is compiled and nothing runs.
 
+mod entry;
+
 use serde::{Deserialize, Serialize};
 use wasmparser::{ComponentExternalKind, Encoding, Parser, Payload};
 
 use super::fault::ModuleFault;
+use entry::EntryReader;
+
+pub use entry::Entry;
 
 /// Bytes of the magic number and the version.
 const HEADER_BYTES: usize = 8;
@@ -19,6 +24,9 @@ pub struct Shape {
     pub imports: Vec<ExternName>,
     /// All exports are types: a WIT package in binary form, with no code.
     pub only_types: bool,
+    /// How a core module begins, if it exports a `_start`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<Entry>,
 }
 
 /// The two encodings of WebAssembly.
@@ -42,6 +50,14 @@ pub struct ExternName {
 }
 
 impl ExternName {
+    /// An import of a core module.
+    pub(super) fn of_core(module: &str, name: &str) -> Self {
+        Self {
+            name: format!("{module} {name}"),
+            version: None,
+        }
+    }
+
     fn new(text: &str) -> Self {
         match text.split_once('@') {
             Some((name, version)) => Self {
@@ -98,7 +114,9 @@ impl Shape {
             exports: Vec::new(),
             imports: Vec::new(),
             only_types: true,
+            entry: None,
         };
+        let mut entry = EntryReader::default();
         let mut depth = 0_u32;
         for payload in Parser::new(0).parse_all(bytes) {
             match payload? {
@@ -109,10 +127,14 @@ impl Shape {
                     }
                 }
                 Payload::End(_) => depth -= 1,
-                payload if depth == 1 => shape.read_section(payload)?,
+                payload if depth == 1 => {
+                    entry.read(&payload)?;
+                    shape.read_section(payload)?;
+                }
                 _ => {}
             }
         }
+        shape.entry = entry.entry;
         Ok(shape)
     }
 
@@ -134,11 +156,8 @@ impl Shape {
             Payload::ImportSection(section) => {
                 for import in section.into_imports() {
                     let import = import?;
-                    let name = format!("{} {}", import.module, import.name);
-                    self.imports.push(ExternName {
-                        name,
-                        version: None,
-                    });
+                    self.imports
+                        .push(ExternName::of_core(import.module, import.name));
                 }
             }
             Payload::ExportSection(section) => {
@@ -164,9 +183,13 @@ impl Shape {
             .map(|export| export.version.as_deref().unwrap_or("(none)"))
     }
 
+    /// Whether something of that name is exported, in any version.
+    pub fn has_export(&self, name: &str) -> bool {
+        self.exports.iter().any(|export| export.name == name)
+    }
+
     /// Says what a module is that no kind recognised.
     pub fn other_kind(&self) -> ModuleFault {
-        let exports_named = |name: &str| self.exports.iter().any(|export| export.name == name);
         let (what, why) = match self.encoding {
             WasmEncoding::Component if self.exports.is_empty() => (
                 "a component without exports",
@@ -176,17 +199,12 @@ impl Shape {
                 "a WIT package",
                 "it holds interfaces and no code".to_owned(),
             ),
-            WasmEncoding::Component if exports_named("wasi:cli/run") => {
-                ("a WASI 0.2 command", self.exports_instead())
-            }
             WasmEncoding::Component => ("a component of another world", self.exports_instead()),
-            WasmEncoding::Core if exports_named("_start") => {
-                ("a core WASI 0.1 command", "it is no component".to_owned())
-            }
-            WasmEncoding::Core if exports_named("_initialize") => {
-                ("a core reactor module", "it is no component".to_owned())
-            }
-            WasmEncoding::Core => ("a core module", "it is no component".to_owned()),
+            WasmEncoding::Core if self.has_export("_initialize") => (
+                "a core reactor module",
+                "it exports `_initialize` and no `_start`".to_owned(),
+            ),
+            WasmEncoding::Core => ("a core module", "it exports no `_start`".to_owned()),
         };
         ModuleFault::OtherKind {
             what: what.into(),

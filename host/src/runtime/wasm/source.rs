@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::ambient_authority;
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, Metadata};
 
 use super::fault::ModuleFault;
 
@@ -47,6 +47,14 @@ impl ModuleSource {
         }
     }
 
+    /// What the system says of the file.
+    pub(super) fn metadata(&self) -> std::io::Result<Metadata> {
+        match &self.folder {
+            Some((folder, _)) => folder.metadata(&self.file),
+            None => cap_std::fs::File::open_ambient(&self.file, ambient_authority())?.metadata(),
+        }
+    }
+
     /// Reads the file.
     pub(super) fn read(&self) -> Result<Vec<u8>, ModuleFault> {
         let unreadable = |error: std::io::Error| ModuleFault::Unreadable(error.to_string());
@@ -79,7 +87,8 @@ impl ModuleSource {
         Ok(bytes)
     }
 
-    fn explain(&self, error: &std::io::Error) -> ModuleFault {
+    /// Why the file can not be opened, in words that help.
+    pub(super) fn explain(&self, error: &std::io::Error) -> ModuleFault {
         let is_link = std::fs::symlink_metadata(self.path()).is_ok_and(|data| data.is_symlink());
         if is_link && error.kind() == std::io::ErrorKind::PermissionDenied {
             return ModuleFault::Unreadable(

@@ -1,4 +1,4 @@
-//! What modules may import: WASI 0.2 and `prx:skill`, each as granted.
+//! What modules may import: WASI 0.2, `prx:skill` and WASI 0.1, each as granted.
 //!
 //! Invariant: an import that was not granted is still linked and answers with an error,
 //! so that a module runs as far as it can without it.
@@ -6,6 +6,8 @@
 mod config;
 mod files;
 mod log;
+mod missing;
+pub(super) mod preview1;
 mod progress;
 mod sockets;
 mod state;
@@ -14,6 +16,8 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use wasmtime::component::{HasSelf, Linker};
+
+pub(super) use missing::missing;
 
 use super::abi::skill::bindings;
 use super::call_state::CallState;

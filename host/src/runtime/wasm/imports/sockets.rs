@@ -4,6 +4,7 @@
 //! Invariant: without a network grant a guest gets no socket and no answer from DNS.
 
 use wasmtime::component::{HasData, Linker, Resource};
+use wasmtime_wasi::WasiView as _;
 use wasmtime_wasi::p2::bindings::sockets::ip_name_lookup::{self, HostResolveAddressStream};
 use wasmtime_wasi::p2::bindings::sockets::network::{
     self, ErrorCode, HostNetwork, IpAddress, IpAddressFamily,
@@ -41,10 +42,11 @@ impl HasData for HasGuarded {
 }
 
 fn guarded(state: &mut CallState) -> Guarded<'_> {
+    let wasi = state.wasi.ctx();
     Guarded {
         wasi: WasiSocketsCtxView {
-            ctx: state.wasi.sockets(),
-            table: &mut state.table,
+            ctx: wasi.ctx.sockets(),
+            table: wasi.table,
         },
         network: &state.network,
         denials: &state.denials,

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use semver::Version;
 use wasmtime::Store;
-use wasmtime::component::{Component, InstancePre};
+use wasmtime::component::InstancePre;
 
-use super::{Abi, Prepared, Recognised};
+use super::{Abi, Prepared, Recognised, Skill};
 use crate::model::{ToolError, ToolOutput, ToolSpec};
 use crate::runtime::wasm::call_state::CallState;
+use crate::runtime::wasm::compiled::Compiled;
 use crate::runtime::wasm::engine::Engine;
 use crate::runtime::wasm::fault::ModuleFault;
 use crate::runtime::wasm::shape::Shape;
@@ -59,6 +60,10 @@ impl Abi for SkillAbi {
         "skill"
     }
 
+    fn is_command(&self) -> bool {
+        false
+    }
+
     fn recognise(&self, shape: &Shape) -> Recognised {
         let offered: Vec<&str> = shape.exported_versions(INTERFACE).collect();
         if offered.is_empty() {
@@ -86,20 +91,17 @@ impl Abi for SkillAbi {
         }
     }
 
-    fn prepare(
-        &self,
-        engine: &Engine,
-        component: &Component,
-    ) -> wasmtime::Result<Arc<dyn Prepared>> {
-        let linked: InstancePre<CallState> = engine.link(component)?;
-        Ok(Arc::new(PreparedSkill(bindings::SkillPre::new(linked)?)))
+    fn prepare(&self, engine: &Engine, code: &Compiled) -> wasmtime::Result<Prepared> {
+        let linked: InstancePre<CallState> = engine.link(code.component()?)?;
+        let skill = PreparedSkill(bindings::SkillPre::new(linked)?);
+        Ok(Prepared::Skill(Arc::new(skill)))
     }
 }
 
 struct PreparedSkill(bindings::SkillPre<CallState>);
 
 #[async_trait]
-impl Prepared for PreparedSkill {
+impl Skill for PreparedSkill {
     async fn describe(
         &self,
         store: &mut Store<CallState>,

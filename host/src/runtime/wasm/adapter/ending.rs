@@ -1,0 +1,100 @@
+//! How a run of a command ended, in the words that all backends share.
+
+use std::time::{Duration, Instant};
+
+use crate::model::LimitKind;
+use crate::runtime::adapter::{Ending, Execution, ExecutionOutput};
+use crate::runtime::wasm::breakdown::Breakdown;
+use crate::runtime::wasm::fault::ModuleFault;
+use crate::runtime::wasm::limits::{MAX_INSTANCES, MAX_TABLE_ELEMENTS};
+use crate::runtime::wasm::session::{Remains, SessionLimits};
+use crate::runtime::wasm::{CommandEnd, NotStarted};
+use crate::runtime::{Result, RuntimeError};
+
+/// The backend's name in errors.
+const BACKEND: &str = "wasm";
+
+/// What a command left behind that ran.
+pub(super) fn output(
+    end: CommandEnd,
+    remains: Remains,
+    limits: &SessionLimits,
+    started: Instant,
+) -> Result<ExecutionOutput> {
+    let limit_reached = |kind, limit| Ending::LimitReached { kind, limit };
+    let (exit_code, ending) = match end {
+        Ok(code) => (Some(code), Ending::Exited),
+        Err(breakdown) => (
+            None,
+            match breakdown {
+                Breakdown::TimedOut => Ending::TimedOut,
+                Breakdown::Cancelled => Ending::Cancelled,
+                Breakdown::OutOfMemory => Ending::OutOfMemory {
+                    limit: limits.max_memory,
+                },
+                Breakdown::TableElements => {
+                    limit_reached(LimitKind::TableElements, MAX_TABLE_ELEMENTS as u64)
+                }
+                Breakdown::Instances => limit_reached(LimitKind::Instances, MAX_INSTANCES as u64),
+                Breakdown::Output => limit_reached(LimitKind::OutputBytes, limits.max_output),
+                Breakdown::Trapped(trap) => Ending::Trapped(trap),
+                Breakdown::Panicked(reason) => {
+                    return Err(RuntimeError::Interrupted {
+                        backend: BACKEND.into(),
+                        reason,
+                    });
+                }
+            },
+        ),
+    };
+    Ok(ExecutionOutput {
+        stdout: remains.stdout,
+        stderr: remains.stderr,
+        exit_code,
+        duration: started.elapsed(),
+        ending,
+    })
+}
+
+/// Why a command did not begin.
+pub(super) fn not_started(
+    command: &str,
+    why: NotStarted,
+    execution: &Execution<'_>,
+    started: Instant,
+) -> Result<ExecutionOutput> {
+    match why {
+        NotStarted::Module(fault) => Err(not_executable(command, &fault)),
+        NotStarted::Folder(missing) => Err(RuntimeError::Folder {
+            path: missing.grant.host,
+            reason: missing.reason,
+            granted_by: missing.grant.granted_by,
+        }),
+        NotStarted::TimedOut => Err(still_compiling(command, execution.timeout)),
+        NotStarted::Cancelled => Ok(ExecutionOutput::unheard(Ending::Cancelled, started)),
+    }
+}
+
+/// The file is there and is no command.
+pub(super) fn not_executable(command: &str, fault: &ModuleFault) -> RuntimeError {
+    let reason = match fault.help() {
+        Some(help) => format!("{fault}; {help}"),
+        None => fault.to_string(),
+    };
+    RuntimeError::NotExecutable {
+        command: command.to_owned(),
+        reason,
+    }
+}
+
+/// Large programs take longer to compile than a call may take. They do so only once.
+pub(super) fn still_compiling(command: &str, timeout: Duration) -> RuntimeError {
+    RuntimeError::Unavailable {
+        backend: BACKEND.into(),
+        reason: format!(
+            "`{command}` is still being compiled; {} s were not enough",
+            timeout.as_secs_f64()
+        ),
+        help: "run it again in a while: what is compiled is kept".into(),
+    }
+}

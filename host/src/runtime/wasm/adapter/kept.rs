@@ -1,0 +1,176 @@
+//! Modules that were run before, kept while their files stay as they are.
+//!
+//! Invariant: a file is compiled once at a time, whoever waits for it and however long
+//! they wait: the compiling goes on when they have gone.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cap_std::fs::{Metadata, MetadataExt as _};
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, Shared};
+use sha2::{Digest as _, Sha256};
+use tokio::sync::Semaphore;
+
+use crate::runtime::wasm::fault::ModuleFault;
+use crate::runtime::wasm::loader::Loader;
+use crate::runtime::wasm::module::Module;
+use crate::runtime::wasm::source::ModuleSource;
+
+/// Modules that are kept. One more takes the place of the one that was idle longest.
+const MAX_KEPT: usize = 64;
+/// Modules that are compiled at the same time: each may need all processors.
+const COMPILED_AT_ONCE: usize = 2;
+
+type Loaded = Result<Arc<Module>, ModuleFault>;
+type Loading = Shared<BoxFuture<'static, Loaded>>;
+
+/// The modules of one adapter.
+pub(super) struct KeptModules {
+    state: Mutex<State>,
+    places: Arc<Semaphore>,
+}
+
+#[derive(Default)]
+struct State {
+    modules: HashMap<PathBuf, Kept>,
+    /// Counts the uses of all modules.
+    clock: u64,
+}
+
+struct Kept {
+    stamp: Stamp,
+    loading: Loading,
+    last_use: u64,
+}
+
+/// What changes when a file does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stamp([i128; 6]);
+
+impl Stamp {
+    fn of(data: &Metadata) -> Self {
+        Self([
+            data.dev().into(),
+            data.ino().into(),
+            data.size().into(),
+            data.mtime().into(),
+            data.mtime_nsec().into(),
+            // A copy that keeps the times of the original still changes this one.
+            i128::from(data.ctime()) * 1_000_000_000 + i128::from(data.ctime_nsec()),
+        ])
+    }
+}
+
+impl Default for KeptModules {
+    fn default() -> Self {
+        Self {
+            state: Mutex::default(),
+            places: Arc::new(Semaphore::new(COMPILED_AT_ONCE)),
+        }
+    }
+}
+
+impl KeptModules {
+    /// The module of a file, as the file is now.
+    pub async fn load(&self, loader: &Arc<Loader>, source: &ModuleSource) -> Loaded {
+        let data = source.metadata().map_err(|error| source.explain(&error))?;
+        let (path, stamp) = (source.path(), Stamp::of(&data));
+        let loading = self.loading(loader, source, &path, stamp);
+        let outcome = loading.clone().await;
+        if outcome.as_ref().is_err_and(may_pass) {
+            self.forget(&path, &loading);
+        }
+        outcome
+    }
+
+    fn loading(
+        &self,
+        loader: &Arc<Loader>,
+        source: &ModuleSource,
+        path: &PathBuf,
+        stamp: Stamp,
+    ) -> Loading {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.clock += 1;
+        let last_use = state.clock;
+        let mut previous = None;
+        if let Some(kept) = state.modules.get_mut(path) {
+            if kept.stamp == stamp {
+                kept.last_use = last_use;
+                return kept.loading.clone();
+            }
+            previous = kept.loading.peek().and_then(|loaded| loaded.clone().ok());
+        }
+        let loading = start(
+            Arc::clone(&self.places),
+            Arc::clone(loader),
+            source.clone(),
+            previous,
+        );
+        let kept = Kept {
+            stamp,
+            loading: loading.clone(),
+            last_use,
+        };
+        state.modules.insert(path.clone(), kept);
+        state.make_room();
+        loading
+    }
+
+    fn forget(&self, path: &PathBuf, loading: &Loading) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |kept: &Kept| kept.loading.ptr_eq(loading);
+        if state.modules.get(path).is_some_and(is_same) {
+            state.modules.remove(path);
+        }
+    }
+}
+
+impl State {
+    fn make_room(&mut self) {
+        while self.modules.len() > MAX_KEPT {
+            let idle = self.modules.iter().min_by_key(|(_, kept)| kept.last_use);
+            let Some(path) = idle.map(|(path, _)| path.clone()) else {
+                return;
+            };
+            self.modules.remove(&path);
+        }
+    }
+}
+
+/// Whether the same file may serve later.
+fn may_pass(fault: &ModuleFault) -> bool {
+    matches!(fault, ModuleFault::Unreadable(_) | ModuleFault::Changed)
+}
+
+/// Begins to load, in a task of its own.
+fn start(
+    places: Arc<Semaphore>,
+    loader: Arc<Loader>,
+    source: ModuleSource,
+    previous: Option<Arc<Module>>,
+) -> Loading {
+    let task = tokio::spawn(async move {
+        let _place = places.acquire_owned().await;
+        tokio::task::spawn_blocking(move || read(&loader, &source, previous))
+            .await
+            .unwrap_or_else(|panic| Err(ModuleFault::NotCompiled(panic.to_string())))
+    });
+    let joined = async {
+        task.await
+            .unwrap_or_else(|gone| Err(ModuleFault::Unreadable(gone.to_string())))
+    };
+    joined.boxed().shared()
+}
+
+/// A file that was touched and not changed is still the module that it was.
+fn read(loader: &Loader, source: &ModuleSource, previous: Option<Arc<Module>>) -> Loaded {
+    let bytes = source.read()?;
+    let digest: [u8; 32] = Sha256::digest(&bytes).into();
+    match previous {
+        Some(previous) if *previous.digest() == digest => Ok(previous),
+        _ => loader.load_bytes(source, digest, &bytes),
+    }
+}

@@ -1,0 +1,116 @@
+//! From the name of a command to the file of its module.
+//!
+//! Invariant: without an absolute path no file outside of the module folder is found.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use crate::config::{Setting, nearest};
+use crate::runtime::wasm::source::ModuleSource;
+use crate::runtime::{Result, RuntimeError};
+
+/// What the names of modules end in.
+const SUFFIX: &str = ".wasm";
+
+/// The module folder, which may come and go.
+pub(super) struct ModuleFolder {
+    path: Setting<PathBuf>,
+}
+
+impl ModuleFolder {
+    pub fn new(path: Setting<PathBuf>) -> Self {
+        Self { path }
+    }
+
+    /// The file of a command that is there.
+    pub fn find(&self, command: &str) -> Result<ModuleSource> {
+        let (path, named) = (&self.path.value, Path::new(command));
+        let inside = named.strip_prefix(path).unwrap_or(named);
+        let source = if inside.is_absolute() {
+            ModuleSource::absolute(inside)
+        } else {
+            let folder = Dir::open_ambient_dir(path, ambient_authority()).map_err(|error| {
+                self.not_found(
+                    command,
+                    &format!("the module folder can not be opened: {error}"),
+                    format!("create it, or correct `{}`", self.path.key),
+                )
+            })?;
+            ModuleSource::inside(&Arc::new(folder), path, file_name(inside))
+        };
+        match source.metadata() {
+            Ok(_) => Ok(source),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let help = self.help(command);
+                Err(self.not_found(command, "there is no such file", help))
+            }
+            Err(error) => Err(super::ending::not_executable(
+                command,
+                &source.explain(&error),
+            )),
+        }
+    }
+
+    fn not_found(&self, command: &str, reason: &str, help: String) -> RuntimeError {
+        RuntimeError::CommandNotFound {
+            command: command.to_owned(),
+            reason: format!("{reason} (module folder: `{}`)", self.path.value.display()),
+            help,
+        }
+    }
+
+    /// The nearest name, or where to put a module.
+    fn help(&self, command: &str) -> String {
+        let names = self.names();
+        match nearest(command, names.iter().map(String::as_str)) {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => format!(
+                "put the module into the folder, or correct `{}`",
+                self.path.key
+            ),
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.path.value).into_iter().flatten();
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names
+            .filter_map(|name| name.strip_suffix(SUFFIX).map(str::to_owned))
+            .collect()
+    }
+}
+
+/// A bare name goes without its ending; a path is taken as it stands.
+fn file_name(inside: &Path) -> PathBuf {
+    let mut file = inside.as_os_str().to_owned();
+    let is_bare = inside.components().count() == 1;
+    if is_bare
+        && inside
+            .extension()
+            .is_none_or(|extension| extension != "wasm")
+    {
+        file.push(SUFFIX);
+    }
+    file.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_name_gets_its_ending_and_a_path_stays() {
+        for (named, file) in [
+            ("jq", "jq.wasm"),
+            ("jq.wasm", "jq.wasm"),
+            ("jq-1.7", "jq-1.7.wasm"),
+            ("bin/jq", "bin/jq"),
+            ("bin/jq.wasm", "bin/jq.wasm"),
+        ] {
+            assert_eq!(file_name(Path::new(named)), Path::new(file));
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What `doctor` says of the backend `wasm`: the engine is started, not only looked for.
+
+use std::path::Path;
+
+use super::compile_cache::CompileCache;
+use crate::config::Config;
+use crate::model::format_bytes;
+use crate::runtime::Health;
+
+/// The name of the backend.
+const NAME: &str = "wasm";
+
+/// How the backend is under this configuration: engine, module folder, compile cache.
+/// Blocks for milliseconds.
+pub fn health(config: &Config) -> Health {
+    let wasm = &config.runtime.wasm;
+    if let Err(error) = super::open::engine(config, super::engine::Allocation::OnDemand) {
+        return Health::bad(NAME, &error);
+    }
+    Health::good(NAME, format!("wasmtime {}", wasmtime_environ::VERSION))
+        .note("runs skills, and commands of WASI 0.1 and 0.2")
+        .note(module_folder(
+            &wasm.module_path.value,
+            &wasm.module_path.key,
+        ))
+        .note(cache(&wasm.cache_path.value, wasm.cache_max_bytes.value))
+}
+
+fn module_folder(path: &Path, key: &str) -> String {
+    match std::fs::read_dir(path) {
+        Ok(entries) => {
+            let is_module = |entry: &std::fs::DirEntry| {
+                let path = entry.path();
+                path.extension().is_some_and(|kind| kind == "wasm") && path.is_file()
+            };
+            let count = entries.flatten().filter(is_module).count();
+            format!("module folder `{}`: {count} modules", path.display())
+        }
+        Err(error) => format!(
+            "module folder `{}`: {error}; create it, or correct `{key}`",
+            path.display()
+        ),
+    }
+}
+
+fn cache(path: &Path, max_bytes: u64) -> String {
+    let opened = CompileCache::open(path, max_bytes);
+    if let Some(problem) = opened.problem() {
+        return format!("compiled modules are not kept: {problem}");
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let bytes: u64 = entries
+        .filter_map(|entry| entry.metadata().ok())
+        .map(|data| data.len())
+        .sum();
+    format!(
+        "compile cache `{}`: {} of {} used",
+        path.display(),
+        format_bytes(bytes),
+        format_bytes(max_bytes)
+    )
+}
