@@ -37,7 +37,7 @@ pub async fn examine(config: &Config, environment: &Environment) -> Examination 
     #[cfg(not(feature = "docker"))]
     backends.push(not_built_in("docker", "docker"));
     #[cfg(feature = "wasm-runtime")]
-    backends.push(runtime::wasm::adapter::health(config));
+    backends.push(runtime::wasm::health(config));
     #[cfg(not(feature = "wasm-runtime"))]
     backends.push(not_built_in("wasm", "wasm-runtime"));
     let name = selection.backend.as_str();

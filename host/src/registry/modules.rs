@@ -21,6 +21,7 @@ use crate::runtime::wasm::adapter::WasmAdapter;
 use crate::runtime::wasm::fault::ModuleFault;
 use crate::runtime::wasm::loader::Loader;
 use crate::runtime::wasm::module::Module;
+use crate::runtime::wasm::session::SessionLimits;
 use crate::runtime::wasm::source::ModuleSource;
 use crate::runtime::wasm::state::StateStore;
 
@@ -110,12 +111,14 @@ impl Modules {
                 template,
                 parameters,
                 adapter: Arc::new(WasmAdapter::of_module(
-                    &self.loader,
-                    module,
-                    access,
+                    Arc::clone(&self.loader),
+                    Arc::clone(module),
                     &grants,
-                    limits.max_memory.value,
-                    limits.max_output.value,
+                    SessionLimits {
+                        max_memory: limits.max_memory.value,
+                        max_output: limits.max_output.value,
+                    },
+                    config.runtime.workspace.value.clone(),
                 )),
                 env: std::collections::HashMap::new(),
                 working_dir: None,
