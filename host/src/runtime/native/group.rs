@@ -94,6 +94,7 @@ impl Group {
                 0 => End::Exited((status >> 8) & 0xff),
                 signal => End::Signalled(signal),
             },
+            Some(Word::Killed) => End::Signalled(Signal::KILL.as_raw()),
             None => {
                 let _ready = self.exit.readable().await?;
                 End::SandboxFailed

@@ -9,13 +9,17 @@
 //! descriptor of the order, and how many arguments and variables it holds. The order is
 //! the file to run, its arguments and its variables, each ended by a NUL; without an
 //! argument there is nothing to run, the sandbox is only tried. On the socket the warden
-//! writes `x` and an errno (the command could not be run) or `s` and a wait status, and
-//! reads `t` (SIGTERM to all) or the end of the stream (the end of all).
+//! writes `r` (it is running), then `x` and an errno (the command could not be run) or `s`
+//! and a wait status, and reads `t` (SIGTERM to all) or the end of the stream (the end of all).
 
 #![no_std]
 #![no_main]
 
-use core::arch::{asm, global_asm};
+mod system;
+
+use core::arch::global_asm;
+
+use system::{number, syscall};
 
 const SIGTERM: usize = 15;
 const SIGCHLD: usize = 17;
@@ -34,48 +38,6 @@ const PROT_READ_WRITE: usize = 3;
 const MAP_PRIVATE: usize = 2;
 const MAP_ANONYMOUS: usize = 0x20;
 const WORD: usize = size_of::<usize>();
-
-#[cfg(target_arch = "x86_64")]
-mod number {
-    pub const READ: usize = 0;
-    pub const WRITE: usize = 1;
-    pub const CLOSE: usize = 3;
-    pub const LSEEK: usize = 8;
-    pub const MMAP: usize = 9;
-    pub const SIGPROCMASK: usize = 14;
-    pub const CLONE: usize = 56;
-    pub const EXECVE: usize = 59;
-    pub const WAIT4: usize = 61;
-    pub const KILL: usize = 62;
-    pub const FCNTL: usize = 72;
-    pub const SETSID: usize = 112;
-    pub const PRCTL: usize = 157;
-    pub const EXIT_GROUP: usize = 231;
-    pub const PPOLL: usize = 271;
-    pub const SIGNALFD4: usize = 289;
-    pub const PRLIMIT64: usize = 302;
-}
-
-#[cfg(target_arch = "aarch64")]
-mod number {
-    pub const FCNTL: usize = 25;
-    pub const CLOSE: usize = 57;
-    pub const LSEEK: usize = 62;
-    pub const READ: usize = 63;
-    pub const WRITE: usize = 64;
-    pub const PPOLL: usize = 73;
-    pub const SIGNALFD4: usize = 74;
-    pub const EXIT_GROUP: usize = 94;
-    pub const KILL: usize = 129;
-    pub const SIGPROCMASK: usize = 135;
-    pub const SETSID: usize = 157;
-    pub const PRCTL: usize = 167;
-    pub const CLONE: usize = 220;
-    pub const EXECVE: usize = 221;
-    pub const MMAP: usize = 222;
-    pub const WAIT4: usize = 260;
-    pub const PRLIMIT64: usize = 261;
-}
 
 #[cfg(target_arch = "x86_64")]
 global_asm!(
@@ -101,44 +63,6 @@ global_asm!(
     "brk #1",
     main = sym main,
 );
-
-/// # Safety
-/// As the system call: pointers among the arguments must be valid for it.
-#[cfg(target_arch = "x86_64")]
-unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
-    let answer;
-    let [a, b, c, d, e, f] = arguments;
-    // SAFETY: the kernel clobbers `rcx` and `r11`, and memory as the caller answers for.
-    unsafe {
-        asm!(
-            "syscall",
-            inlateout("rax") number as isize => answer,
-            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
-            lateout("rcx") _, lateout("r11") _,
-            options(nostack),
-        );
-    }
-    answer
-}
-
-/// # Safety
-/// As the system call: pointers among the arguments must be valid for it.
-#[cfg(target_arch = "aarch64")]
-unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
-    let answer;
-    let [a, b, c, d, e, f] = arguments;
-    // SAFETY: the kernel clobbers nothing but `x0`, and memory as the caller answers for.
-    unsafe {
-        asm!(
-            "svc 0",
-            in("x8") number,
-            inlateout("x0") a as isize => answer,
-            in("x1") b, in("x2") c, in("x3") d, in("x4") e, in("x5") f,
-            options(nostack),
-        );
-    }
-    answer
-}
 
 fn exit(code: usize) -> ! {
     loop {
@@ -262,6 +186,7 @@ unsafe extern "C" fn main(stack: *const usize) -> ! {
         tell(control, b'x', -child as i32);
         exit(127);
     }
+    tell(control, b'r', 0);
     watch(control, signals as usize, child)
 }
 
