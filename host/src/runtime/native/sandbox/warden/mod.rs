@@ -163,6 +163,19 @@ impl Link {
         }
     }
 
+    /// Has every process of the sandbox killed, and waits until nobody but the warden is
+    /// left; `false`: that it is gone is all that is known.
+    pub(in crate::runtime::native) async fn empty(mut self) -> bool {
+        let _ = self.stream.try_write(b"k");
+        while self.fill().await {
+            self.filled = 0;
+            if self.packet[0] == b'e' {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Reads a whole packet; `false`: there is none any more.
     async fn fill(&mut self) -> bool {
         while self.filled < PACKET {

@@ -10,7 +10,9 @@
 //! the file to run, its arguments and its variables, each ended by a NUL; without an
 //! argument there is nothing to run, the sandbox is only tried. On the socket the warden
 //! writes `r` (it is running), then `x` and an errno (the command could not be run) or `s`
-//! and a wait status, and reads `t` (SIGTERM to all) or the end of the stream (the end of all).
+//! and a wait status, and at last, where it is the first process, `e` (nobody else is
+//! left). It reads `t` (SIGTERM to all), `k` (SIGKILL to all) or the end of the stream (it
+//! ends, and with it all).
 
 #![no_std]
 #![no_main]
@@ -21,6 +23,7 @@ use core::arch::global_asm;
 
 use system::{number, syscall};
 
+const SIGKILL: usize = 9;
 const SIGTERM: usize = 15;
 const SIGCHLD: usize = 17;
 const F_SETFD: usize = 2;
@@ -314,6 +317,10 @@ fn reap(control: usize, command: isize) {
         if ended == command {
             tell(control, b's', status);
         } else if ended == ECHILD {
+            // Orphans become children of the first process, so nobody is left.
+            if is_first() {
+                tell(control, b'e', 0);
+            }
             exit(0);
         } else if ended <= 0 {
             return;
@@ -328,11 +335,26 @@ fn obey(control: usize) {
     if count == EINTR {
         return;
     }
-    if count == 1 && order == b't' {
-        // All of this PID namespace but this process.
-        // SAFETY: no pointer.
-        unsafe { syscall(number::KILL, [usize::MAX, SIGTERM, 0, 0, 0, 0]) };
-        return;
+    // To all of this PID namespace but this process.
+    match order {
+        b't' if count == 1 => send_all(SIGTERM),
+        b'k' if count == 1 => {
+            send_all(SIGKILL);
+            // What another process has to reap is not this one's to wait for.
+            if !is_first() {
+                exit(0);
+            }
+        }
+        _ => exit(0),
     }
-    exit(0)
+}
+
+fn send_all(signal: usize) {
+    // SAFETY: no pointer.
+    unsafe { syscall(number::KILL, [usize::MAX, signal, 0, 0, 0, 0]) };
+}
+
+fn is_first() -> bool {
+    // SAFETY: no pointer.
+    unsafe { syscall(number::GETPID, [0; 6]) == 1 }
 }

@@ -10,6 +10,7 @@ pub mod number {
     pub const LSEEK: usize = 8;
     pub const MMAP: usize = 9;
     pub const SIGPROCMASK: usize = 14;
+    pub const GETPID: usize = 39;
     pub const CLONE: usize = 56;
     pub const EXECVE: usize = 59;
     pub const WAIT4: usize = 61;
@@ -37,6 +38,7 @@ pub mod number {
     pub const SIGPROCMASK: usize = 135;
     pub const SETSID: usize = 157;
     pub const PRCTL: usize = 167;
+    pub const GETPID: usize = 172;
     pub const CLONE: usize = 220;
     pub const EXECVE: usize = 221;
     pub const MMAP: usize = 222;
