@@ -6,11 +6,12 @@ use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
+const FOLDER: &str = "src/runtime/native/sandbox/warden";
 const SOURCE: &str = "src/runtime/native/sandbox/warden/program.rs";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed={SOURCE}");
+    println!("cargo::rerun-if-changed={FOLDER}");
     println!("cargo::rustc-check-cfg=cfg(warden)");
     let variable = |name: &str| env::var(name).unwrap_or_default();
     let is_known = matches!(

@@ -12,6 +12,9 @@ use prx_host::config::{Config, Environment};
 use prx_host::{Execution, Program, RuntimeAdapter};
 use tempfile::TempDir;
 
+/// Names the folder of stages for a process that will not remove its own.
+pub const STAGES: &str = "PRX_TEST_STAGES";
+
 /// Longer than any case takes that is not about time.
 pub const LONG: Duration = Duration::from_secs(60);
 
@@ -202,9 +205,11 @@ impl Stage {
     /// A stage that is set up.
     pub async fn new<F: Fixture>(fixture: &F, setup: &Setup<'_>) -> Result<Self> {
         // Not under `/tmp`, of which a sandbox makes its own.
+        let parent = std::env::var_os(STAGES);
+        let parent = parent.unwrap_or(env!("CARGO_TARGET_TMPDIR").into());
         let folder = tempfile::Builder::new()
             .prefix("prx-adapter-")
-            .tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+            .tempdir_in(parent)?;
         let root = folder.path().canonicalize()?;
         let workspace = root.join("workspace");
         std::fs::create_dir(&workspace)?;

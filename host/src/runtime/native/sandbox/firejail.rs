@@ -3,8 +3,8 @@
 //! Firejail takes away from a whole machine where bubblewrap builds up from nothing, so it
 //! is the weakest of the three: what is made at the top of the file system after the host
 //! started is visible to commands. The command runs under the [warden](super::warden) here
-//! as well, but not as its child's first process: a command that kills all it can reach
-//! also kills the warden, which is then said to be a failure of the sandbox.
+//! as well, but not as the first process: a command that kills all it can reach also kills
+//! the warden, and is then said to be killed.
 
 use std::ffi::OsString;
 use std::fs;
