@@ -11,6 +11,7 @@ use prx_tests::process::{self, Held};
 
 use crate::fixture::{Behaviour, Fixture, LONG, Stage};
 use crate::native::{Native, marked};
+use crate::wasm::Wasm;
 
 /// Children of this process that are dead and not reaped.
 fn zombies() -> Result<usize> {
@@ -50,6 +51,14 @@ async fn many<F: Fixture>(fixture: &F) -> Result<()> {
     Held::assert_not_grown(before)?;
     assert_eq!(zombies()?, 0);
     Ok(())
+}
+
+#[tokio::test]
+async fn a_thousand_calls_of_a_module_leave_nothing() -> Result<()> {
+    if !process::is_alone(&a_thousand_calls_of_a_module_leave_nothing)? {
+        return Ok(());
+    }
+    many(&Wasm).await
 }
 
 #[tokio::test]
