@@ -5,6 +5,32 @@ use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
+/// What the standard library does not say, or not ask, by itself.
+#[allow(missing_docs, reason = "generated; documented by WASI")]
+mod bindings {
+    wit_bindgen::generate!({
+        inline: "
+            package wasi:cli@0.2.12;
+            interface exit {
+                exit: func(status: result);
+                exit-with-code: func(status-code: u8);
+            }
+            interface environment {
+                get-environment: func() -> list<tuple<string, string>>;
+                get-arguments: func() -> list<string>;
+                initial-cwd: func() -> option<string>;
+            }
+            world exact {
+                import exit;
+                import environment;
+            }
+        ",
+    });
+}
+
+use bindings::wasi::cli::environment::initial_cwd;
+use bindings::wasi::cli::exit::exit_with_code;
+
 fn main() -> ExitCode {
     let all: Vec<String> = std::env::args().collect();
     let Some((what, rest)) = all.get(1..).and_then(<[String]>::split_first) else {
@@ -15,11 +41,10 @@ fn main() -> ExitCode {
         // All that it was started with, without doubt where an argument ends.
         "arguments" => println!("{all:?}"),
         "variables" => println!("{:?}", std::env::vars().collect::<Vec<_>>()),
-        "folder" => println!(
-            "{}",
-            said(std::env::current_dir().map(|it| it.display().to_string()))
-        ),
-        "exit" => std::process::exit(number(rest)),
+        "folder" => println!("{}", initial_cwd().unwrap_or_default()),
+        "exit" => {
+            exit_with_code(u8::try_from(number(rest)).expect("a code"));
+        }
         "return" => return u8::try_from(number(rest)).map_or(ExitCode::FAILURE, ExitCode::from),
         "copy" => {
             let mut input = Vec::new();

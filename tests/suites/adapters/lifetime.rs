@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::fixture::{Behaviour, Fixture, LONG, STAGES, Stage};
 use crate::native::{Native, marked};
+use crate::wasm::Wasm;
 
 /// Children of this process, dead or alive.
 fn children() -> Result<usize> {
@@ -63,6 +64,14 @@ async fn many<F: Fixture>(fixture: &F) -> Result<()> {
     }
     Held::assert_not_grown(before)?;
     Ok(())
+}
+
+#[tokio::test]
+async fn a_thousand_calls_of_a_module_leave_nothing() -> Result<()> {
+    if !process::is_alone(&a_thousand_calls_of_a_module_leave_nothing)? {
+        return Ok(());
+    }
+    many(&Wasm).await
 }
 
 #[tokio::test]

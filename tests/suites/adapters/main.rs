@@ -10,3 +10,4 @@ mod lifetime;
 mod limits;
 mod native;
 mod sandbox;
+mod wasm;

@@ -27,6 +27,9 @@ pub struct Shape {
     /// How a core module begins, if it exports a `_start`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<Entry>,
+    /// A core module has a memory that threads share.
+    #[serde(default)]
+    pub shared_memory: bool,
 }
 
 /// The two encodings of WebAssembly.
@@ -115,6 +118,7 @@ impl Shape {
             imports: Vec::new(),
             only_types: true,
             entry: None,
+            shared_memory: false,
         };
         let mut entry = EntryReader::default();
         let mut depth = 0_u32;
@@ -135,6 +139,7 @@ impl Shape {
             }
         }
         shape.entry = entry.entry;
+        shape.shared_memory = entry.shared_memory;
         Ok(shape)
     }
 

@@ -1,5 +1,5 @@
-//! How a core module begins: the signature of its `_start`, read without compiling.
-//! Invariant: a module of any size costs two lists of small numbers.
+//! What a core module must be like to be run: its `_start` and its memory, read without
+//! compiling. Invariant: a module of any size costs two lists of small numbers.
 
 use serde::{Deserialize, Serialize};
 use wasmparser::{CompositeInnerType, ExternalKind, FuncType, Payload, TypeRef, ValType};
@@ -25,6 +25,8 @@ pub(super) struct EntryReader {
     functions: Vec<u32>,
     /// What was found.
     pub entry: Option<Entry>,
+    /// Whether a memory was found that threads share.
+    pub shared_memory: bool,
 }
 
 impl EntryReader {
@@ -51,6 +53,11 @@ impl EntryReader {
             Payload::FunctionSection(section) => {
                 for of_type in section.clone() {
                     self.functions.push(of_type?);
+                }
+            }
+            Payload::MemorySection(section) => {
+                for memory in section.clone() {
+                    self.shared_memory |= memory?.shared;
                 }
             }
             Payload::ExportSection(section) => {

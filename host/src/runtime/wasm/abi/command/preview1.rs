@@ -30,6 +30,9 @@ impl Abi for CoreCommandAbi {
     fn recognise(&self, shape: &Shape) -> Recognised {
         match (shape.encoding, &shape.entry) {
             (WasmEncoding::Component, _) | (_, None) => Recognised::No,
+            (_, Some(Entry::Plain)) if shape.shared_memory => {
+                refused("its memory is shared by threads, which this host does not offer".into())
+            }
             (_, Some(Entry::Plain)) => Recognised::Yes {
                 version: version(shape).into(),
             },
