@@ -63,9 +63,14 @@ impl HostBuilder {
         self
     }
 
-    /// Loads only what can offer a tool of this name. For a process that makes one call.
+    /// Loads only what can offer a tool of this name. For a process that makes one call:
+    /// it keeps no pool of memory for others.
     pub fn only(mut self, tool: impl Into<String>) -> Self {
         self.scope = Scope::Tool(tool.into());
+        #[cfg(feature = "wasm-runtime")]
+        {
+            self.allocation = Allocation::OnDemand;
+        }
         self
     }
 
@@ -123,7 +128,7 @@ impl HostBuilder {
 #[cfg(feature = "wasm-runtime")]
 fn loader(config: &Config, allocation: Allocation) -> Result<Loader, OpenError> {
     use crate::config::WasmEngine;
-    use crate::runtime::wasm::{compile_cache::CompileCache, engine::Engine};
+    use crate::runtime::wasm::compile_cache::CompileCache;
 
     let wasm = &config.runtime.wasm;
     if wasm.engine.value == WasmEngine::Wasmer {
@@ -131,10 +136,9 @@ fn loader(config: &Config, allocation: Allocation) -> Result<Loader, OpenError> 
             key: wasm.engine.origin(),
         });
     }
-    let engine =
-        Engine::new(allocation).map_err(|error| OpenError::Engine(format!("{error:#}")))?;
     let cache = CompileCache::open(&wasm.cache_path.value, wasm.cache_max_bytes.value);
-    Ok(Loader::new(engine, cache, wasm.max_memory_bytes.value))
+    Loader::new(allocation, cache, wasm.max_memory_bytes.value)
+        .map_err(|error| OpenError::Engine(format!("{error:#}")))
 }
 
 /// Looks at one file as a host with this configuration would: compiles it where it is not
@@ -145,7 +149,7 @@ pub async fn inspect_file(
     config: &Config,
     file: impl Into<std::path::PathBuf>,
 ) -> Result<crate::Inspection, OpenError> {
-    let (loader, file) = (loader(config, Allocation::default())?, file.into());
+    let (loader, file) = (loader(config, Allocation::OnDemand)?, file.into());
     let inspected = tokio::task::spawn_blocking(move || loader.inspect(file)).await;
     inspected.map_err(|panic| OpenError::Engine(panic.to_string()))
 }

@@ -17,5 +17,6 @@ mod wasm_memory;
 mod wasm_names;
 mod wasm_network;
 mod wasm_output;
+mod wasm_places;
 mod wasm_state;
 mod wasm_time;

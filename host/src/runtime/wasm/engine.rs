@@ -1,20 +1,18 @@
-//! The one engine of a host: its settings, its clock, and everything it links.
+//! The engine of a host: its settings, and everything it links.
 //!
-//! Invariant: every module of a host is compiled by the same [`Engine`] and linked by the
-//! same linker, so what a module may import is decided here and nowhere else.
+//! Invariant: every module of a host is compiled under the same settings and linked by
+//! the same linker, so what a module may import is decided here and nowhere else. Where
+//! instances get their memory changes nothing about compiled code: one cache serves all.
 
-use std::thread;
-use std::time::Duration;
+use std::sync::OnceLock;
 
 use sha2::{Digest, Sha256};
 use wasmtime::component::{Component, InstancePre, Linker};
-use wasmtime::{Config, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
+use wasmtime::{Config, InstanceAllocationStrategy, OptLevel};
 
 use super::call_state::CallState;
-use super::imports;
-
-/// How often a busy guest must yield, and the grain of deadlines inside guest code.
-pub const TICK: Duration = Duration::from_millis(10);
+use super::clock::Clock;
+use super::{imports, pool};
 
 /// Stack that a guest may use. Deeper recursion is a trap.
 const GUEST_STACK_BYTES: usize = 1 << 20;
@@ -26,18 +24,21 @@ const BACKTRACE_FRAMES: usize = 16;
 /// How instances get their memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Allocation {
-    /// Map memory for each call: the default; see ARCHITECTURE.md for the comparison.
-    #[default]
+    /// Map memory for each call: nothing is made in advance, which suits a process that
+    /// makes one call.
     OnDemand,
-    /// Keep a pool of mapped slots.
+    /// From a pool of places where there is one, and where a module fits into it; see
+    /// ARCHITECTURE.md for the comparison.
+    #[default]
     Pooling,
 }
 
 /// A compiler and linker of modules.
-#[derive(Clone)]
 pub struct Engine {
     wasmtime: wasmtime::Engine,
-    linker: Linker<CallState>,
+    clock: Clock,
+    /// Made for the first module: not every process runs one.
+    linker: OnceLock<Result<Linker<CallState>, String>>,
     fingerprint: [u8; 32],
 }
 
@@ -49,15 +50,28 @@ impl Engine {
     /// When this machine can not run compiled modules, or a thread can not be started.
     pub fn new(allocation: Allocation) -> wasmtime::Result<Self> {
         let wasmtime = wasmtime::Engine::new(&settings(allocation))?;
-        start_clock(&wasmtime)?;
-        let mut linker = Linker::new(&wasmtime);
-        imports::add_to_linker(&mut linker)?;
-        let fingerprint = fingerprint(&wasmtime);
-        Ok(Self {
+        let clock = Clock::start(&wasmtime)?;
+        Ok(Self::with(wasmtime, clock))
+    }
+
+    /// An engine for the same code and by the same clock, whose instances live in a pool.
+    ///
+    /// # Errors
+    ///
+    /// When this machine does not give it the address space.
+    pub(super) fn pooled(&self) -> wasmtime::Result<Self> {
+        let wasmtime = wasmtime::Engine::new(&settings(Allocation::Pooling))?;
+        self.clock.add(&wasmtime);
+        Ok(Self::with(wasmtime, self.clock.clone()))
+    }
+
+    fn with(wasmtime: wasmtime::Engine, clock: Clock) -> Self {
+        Self {
+            fingerprint: fingerprint(&wasmtime),
             wasmtime,
-            linker,
-            fingerprint,
-        })
+            clock,
+            linker: OnceLock::new(),
+        }
     }
 
     /// The engine below.
@@ -79,7 +93,16 @@ impl Engine {
 
     /// Resolves a component's imports, once for all its calls.
     pub fn link(&self, component: &Component) -> wasmtime::Result<InstancePre<CallState>> {
-        self.linker.instantiate_pre(component)
+        let linker = self.linker.get_or_init(|| {
+            let mut linker = Linker::new(&self.wasmtime);
+            imports::add_to_linker(&mut linker)
+                .map(|()| linker)
+                .map_err(|error| format!("{error:#}"))
+        });
+        match linker {
+            Ok(linker) => linker.instantiate_pre(component),
+            Err(error) => Err(wasmtime::format_err!("{error}")),
+        }
     }
 }
 
@@ -95,35 +118,9 @@ fn settings(allocation: Allocation) -> Config {
         .memory_init_cow(true)
         .parallel_compilation(true);
     if allocation == Allocation::Pooling {
-        let mut pool = PoolingAllocationConfig::default();
-        pool.total_component_instances(256)
-            .total_core_instances(1024)
-            .total_memories(512)
-            .total_tables(1024)
-            .total_stacks(256)
-            .max_memory_size(4 << 30)
-            .table_elements(100_000)
-            .linear_memory_keep_resident(256 << 10)
-            .async_stack_keep_resident(64 << 10);
-        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool::settings()));
     }
     config
-}
-
-/// Runs the clock on a thread of its own: a busy async worker can not hold it up, and
-/// nothing in its loop can fail.
-fn start_clock(engine: &wasmtime::Engine) -> wasmtime::Result<()> {
-    let engine = engine.weak();
-    thread::Builder::new()
-        .name("prx-clock".into())
-        .spawn(move || {
-            while let Some(engine) = engine.upgrade() {
-                engine.increment_epoch();
-                drop(engine);
-                thread::sleep(TICK);
-            }
-        })?;
-    Ok(())
 }
 
 fn fingerprint(engine: &wasmtime::Engine) -> [u8; 32] {
@@ -140,4 +137,22 @@ fn fingerprint(engine: &wasmtime::Engine) -> [u8; 32] {
     std::hash::Hash::hash(&engine.precompile_compatibility_hash(), &mut feed);
     feed.0.update(env!("CARGO_PKG_VERSION"));
     feed.0.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_the_same_wherever_instances_get_their_memory() {
+        let on_demand = Engine::new(Allocation::OnDemand).unwrap();
+        let pooled = on_demand.pooled().unwrap();
+        assert_eq!(on_demand.fingerprint(), pooled.fingerprint());
+        let empty_component = b"\0asm\x0d\0\x01\0";
+        let code = on_demand.compile(empty_component).unwrap();
+        let code = code.serialize().unwrap();
+        // SAFETY: the bytes were serialised just now.
+        let loaded = unsafe { Component::deserialize(pooled.wasmtime(), &code) };
+        pooled.link(&loaded.unwrap()).unwrap();
+    }
 }

@@ -3,7 +3,7 @@
 //! Invariant: blocking, for blocking threads only; it never runs on the path of a call
 //! whose code is loaded. What it has once compiled it does not compile again.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
@@ -14,10 +14,11 @@ use super::abi::{self, Abi, Prepared, Recognised};
 use super::access::Access;
 use super::breakdown::one_line;
 use super::compile_cache::{CacheKey, CompileCache};
-use super::engine::Engine;
+use super::engine::{Allocation, Engine};
 use super::fault::ModuleFault;
 use super::imports::OFFERED;
-use super::module::{Descriptor, Module};
+use super::module::{Code, Descriptor, Module};
+use super::pool::Pool;
 use super::session::{self, Session, SessionLimits};
 use super::shape::{ExternName, Shape, WasmEncoding};
 use super::source::ModuleSource;
@@ -30,7 +31,10 @@ const DESCRIBE_OUTPUT: u64 = 4096;
 
 /// Loads modules for one host.
 pub struct Loader {
+    /// Compiles everything, and runs what does not run in the pool.
     engine: Engine,
+    /// Made with the first code that is loaded; `None` where there is to be none.
+    pool: OnceLock<Option<Arc<Pool>>>,
     cache: CompileCache,
     /// Bytes of memory for `describe`.
     max_memory: u64,
@@ -39,13 +43,25 @@ pub struct Loader {
 
 impl Loader {
     /// A loader whose asynchronous parts run on the current runtime.
-    pub fn new(engine: Engine, cache: CompileCache, max_memory: u64) -> Self {
-        Self {
-            engine,
+    ///
+    /// # Errors
+    ///
+    /// When this machine can not run compiled modules, or a thread can not be started.
+    pub fn new(
+        allocation: Allocation,
+        cache: CompileCache,
+        max_memory: u64,
+    ) -> wasmtime::Result<Self> {
+        Ok(Self {
+            engine: Engine::new(Allocation::OnDemand)?,
+            pool: match allocation {
+                Allocation::OnDemand => OnceLock::from(None),
+                Allocation::Pooling => OnceLock::new(),
+            },
             cache,
             max_memory,
             runtime: Handle::current(),
-        }
+        })
     }
 
     /// The cache of compiled modules.
@@ -53,9 +69,11 @@ impl Loader {
         &self.cache
     }
 
-    /// The engine that compiles.
-    pub fn engine(&self) -> &Engine {
-        &self.engine
+    /// The engine that runs instances of this code.
+    pub(super) fn engine_of<'a>(&'a self, code: &'a Code) -> &'a Engine {
+        code.pool
+            .as_ref()
+            .map_or(&self.engine, |pool| pool.engine())
     }
 
     /// Loads a module: from the cache where it is known, else by compiling it.
@@ -126,13 +144,22 @@ impl Loader {
         };
         self.remember(digest, &descriptor, &code);
         let size = bytes.len() as u64;
+        // SAFETY: the bytes are what was serialised just now.
+        let pooled = self.pooled(|engine| unsafe { Component::deserialize(engine, &code) });
+        let code = match pooled {
+            Some((component, pool)) => self.code(kind, &component, Some(pool))?,
+            None => Code {
+                prepared,
+                pool: None,
+            },
+        };
         tracing::debug!(module = %source.path().display(), ?compile_time, code_bytes, "compiled");
         Ok(Arc::new(Module::new(
             source.path(),
             digest,
             size,
             descriptor,
-            Some(prepared),
+            Some(code),
         )))
     }
 
@@ -148,7 +175,7 @@ impl Loader {
             max_memory: self.max_memory,
             max_output: DESCRIBE_OUTPUT,
         };
-        let mut session = Session::start(&self.engine, &Access::none(), &limits, None)
+        let mut session = Session::start(&self.engine, &Access::none(), &limits, None, None)
             .map_err(|fault| ModuleFault::NotDescribed(fault.to_string()))?;
         let watched = self.runtime.block_on(async {
             session::watch(
@@ -173,24 +200,56 @@ impl Loader {
     }
 
     /// Loads the code of a module that the cache knew, or compiles it after all.
-    pub(super) fn load_code(&self, module: &Module) -> Result<Arc<dyn Prepared>, ModuleFault> {
+    pub(super) fn load_code(&self, module: &Module) -> Result<Code, ModuleFault> {
         let kind = abi::kind_named(&module.descriptor().kind)
             .ok_or_else(|| ModuleFault::NotCompiled("its kind is unknown".into()))?;
-        let component = match self.cached_component(*module.digest()) {
-            Some(component) => component,
-            None => self.compile_again(module)?,
-        };
-        kind.prepare(&self.engine, &component)
-            .map_err(|error| not_compiled(&error))
+        match self.cached_component(*module.digest()) {
+            Some((component, pool)) => self.code(kind, &component, pool),
+            None => self.compile_again(kind, module),
+        }
     }
 
-    fn cached_component(&self, digest: [u8; 32]) -> Option<Component> {
-        let code = self.cache.open_code(&self.key(digest))?;
+    fn code(
+        &self,
+        kind: &dyn Abi,
+        component: &Component,
+        pool: Option<Arc<Pool>>,
+    ) -> Result<Code, ModuleFault> {
+        let engine = pool.as_ref().map_or(&self.engine, |pool| pool.engine());
+        let prepared = kind
+            .prepare(engine, component)
+            .map_err(|error| not_compiled(&error))?;
+        Ok(Code { prepared, pool })
+    }
+
+    /// The code for instances in the pool, if there is one and a place has room for them.
+    fn pooled(
+        &self,
+        deserialize: impl FnOnce(&wasmtime::Engine) -> wasmtime::Result<Component>,
+    ) -> Option<(Component, Arc<Pool>)> {
+        let pool = self
+            .pool
+            .get_or_init(|| Pool::open(&self.engine).map(Arc::new))
+            .as_ref()?;
+        match deserialize(pool.engine().wasmtime()) {
+            Ok(component) => Some((component, Arc::clone(pool))),
+            Err(error) => {
+                tracing::debug!("a module runs outside of the pool: {error:#}");
+                None
+            }
+        }
+    }
+
+    fn cached_component(&self, digest: [u8; 32]) -> Option<(Component, Option<Arc<Pool>>)> {
+        let file = self.cache.open_code(&self.key(digest))?;
         // SAFETY: `open_code` gives only files that a host of this user wrote and that
         // carry this cache's own seal, so the code is what this engine once serialised.
-        let loaded = unsafe { Component::deserialize_file(self.engine.wasmtime(), code.path()) };
-        match loaded {
-            Ok(component) => Some(component),
+        let deserialize = |engine: &_| unsafe { Component::deserialize_file(engine, file.path()) };
+        if let Some((component, pool)) = self.pooled(deserialize) {
+            return Some((component, Some(pool)));
+        }
+        match deserialize(self.engine.wasmtime()) {
+            Ok(component) => Some((component, None)),
             Err(error) => {
                 tracing::warn!(%error, "a cached module can not be loaded and is compiled anew");
                 self.cache.remove(&self.key(digest));
@@ -199,18 +258,23 @@ impl Loader {
         }
     }
 
-    fn compile_again(&self, module: &Module) -> Result<Component, ModuleFault> {
+    fn compile_again(&self, kind: &dyn Abi, module: &Module) -> Result<Code, ModuleFault> {
         let bytes = ModuleSource::absolute(module.path()).read()?;
         let digest: [u8; 32] = Sha256::digest(&bytes).into();
         if digest != *module.digest() {
             return Err(ModuleFault::Changed);
         }
         let component = self.compile_component(&bytes)?;
-        match component.serialize() {
-            Ok(code) => self.remember(digest, module.descriptor(), &code),
-            Err(error) => tracing::warn!(%error, "a module can not be cached"),
+        let code = component
+            .serialize()
+            .map_err(|error| not_compiled(&error))?;
+        self.remember(digest, module.descriptor(), &code);
+        // SAFETY: the bytes are what was serialised just now.
+        let pooled = self.pooled(|engine| unsafe { Component::deserialize(engine, &code) });
+        match pooled {
+            Some((component, pool)) => self.code(kind, &component, Some(pool)),
+            None => self.code(kind, &component, None),
         }
-        Ok(component)
     }
 
     fn key(&self, digest: [u8; 32]) -> CacheKey {

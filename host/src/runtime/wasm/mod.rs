@@ -10,6 +10,7 @@ pub mod breakdown;
 mod call_state;
 #[cfg(test)]
 mod child_process;
+mod clock;
 pub mod compile_cache;
 pub mod engine;
 pub mod fault;
@@ -19,6 +20,7 @@ pub mod limits;
 pub mod loader;
 pub mod module;
 mod network;
+pub mod pool;
 pub mod session;
 pub mod shape;
 pub mod source;
@@ -26,7 +28,7 @@ pub mod state;
 mod streams;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
@@ -34,7 +36,8 @@ use self::access::{Access, MissingFolder};
 use self::breakdown::Breakdown;
 use self::fault::ModuleFault;
 use self::loader::Loader;
-use self::module::Module;
+use self::module::{Code, Module};
+use self::pool::{PLACES, Place};
 use self::session::{Remains, Session, SessionLimits};
 use crate::model::{EventSink, ToolError, ToolOutput};
 
@@ -70,6 +73,12 @@ pub enum NotStarted {
     /// The deadline passed while the code was loaded.
     #[error("its code was not loaded in time")]
     TimedOut,
+    /// The deadline passed while other calls had all places.
+    #[error(
+        "it waited for {} s while {PLACES} other calls were running, which is as many as can run at one time",
+        .0.as_secs_f64()
+    )]
+    NoPlace(Duration),
     /// The caller wants no answer any more.
     #[error("cancelled")]
     Cancelled,
@@ -87,20 +96,49 @@ pub async fn call(
     loader: &Arc<Loader>,
     call: ModuleCall<'_>,
 ) -> Result<(Answer, Remains), NotStarted> {
-    let started = tokio::time::Instant::now();
-    let loading = session::watch(
-        async { Ok(call.module.prepared(loader).await) },
-        call.timeout,
-        call.cancel,
-    );
-    let prepared = match loading.await {
-        session::Watched::Done(Ok(prepared)) => prepared?,
-        session::Watched::Cancelled => return Err(NotStarted::Cancelled),
-        _ => return Err(NotStarted::TimedOut),
-    };
-    let mut session = Session::start(loader.engine(), call.access, call.limits, call.events)?;
+    let started = Instant::now();
+    let (code, place) = begin(loader, &call).await?;
+    let engine = loader.engine_of(code);
+    let mut session = Session::start(engine, call.access, call.limits, call.events, place)?;
     let rest = call.timeout.saturating_sub(started.elapsed());
-    let guest = prepared.call(&mut session.store, call.tool, call.arguments);
+    let guest = code
+        .prepared
+        .call(&mut session.store, call.tool, call.arguments);
     let watched = session::watch(guest, rest, call.cancel).await;
     Ok(session.end(watched))
+}
+
+/// Waits for the code of the module and for a place to run it in.
+async fn begin<'a>(
+    loader: &Arc<Loader>,
+    call: &ModuleCall<'a>,
+) -> Result<(&'a Code, Option<Place>), NotStarted> {
+    // The rule: all is there, and nobody needs a clock to wait for it.
+    if let Some(code) = call.module.loaded() {
+        match &code.pool {
+            None => return Ok((code, None)),
+            Some(pool) => {
+                if let Some(place) = pool.free_place() {
+                    return Ok((code, Some(place)));
+                }
+            }
+        }
+    }
+    let beginning = async {
+        let code = match call.module.code(loader).await {
+            Ok(code) => code,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let place = match &code.pool {
+            None => None,
+            Some(pool) => Some(pool.place().await),
+        };
+        Ok(Ok((code, place)))
+    };
+    match session::watch(beginning, call.timeout, call.cancel).await {
+        session::Watched::Done(Ok(begun)) => Ok(begun?),
+        session::Watched::Cancelled => Err(NotStarted::Cancelled),
+        _ if call.module.loaded().is_some() => Err(NotStarted::NoPlace(call.timeout)),
+        _ => Err(NotStarted::TimedOut),
+    }
 }

@@ -14,6 +14,7 @@ use tokio::sync::OnceCell;
 use super::abi::Prepared;
 use super::fault::ModuleFault;
 use super::loader::Loader;
+use super::pool::Pool;
 use super::shape::Shape;
 use crate::model::ToolSpec;
 
@@ -45,6 +46,14 @@ pub(super) fn hex(bytes: &[u8]) -> String {
         })
 }
 
+/// Code that is loaded and linked.
+pub(super) struct Code {
+    /// What calls it.
+    pub prepared: Arc<dyn Prepared>,
+    /// Where its instances live; `None`: each maps its own memory.
+    pub pool: Option<Arc<Pool>>,
+}
+
 /// A module that serves.
 pub struct Module {
     path: PathBuf,
@@ -52,7 +61,7 @@ pub struct Module {
     size: u64,
     descriptor: Descriptor,
     from_cache: bool,
-    prepared: OnceCell<Arc<dyn Prepared>>,
+    code: OnceCell<Code>,
 }
 
 impl Module {
@@ -61,17 +70,17 @@ impl Module {
         digest: [u8; 32],
         size: u64,
         descriptor: Descriptor,
-        prepared: Option<Arc<dyn Prepared>>,
+        code: Option<Code>,
     ) -> Self {
-        let from_cache = prepared.is_none();
-        let prepared = OnceCell::new_with(prepared);
+        let from_cache = code.is_none();
+        let code = OnceCell::new_with(code);
         Self {
             path,
             digest,
             size,
             descriptor,
             from_cache,
-            prepared,
+            code,
         }
     }
 
@@ -105,15 +114,14 @@ impl Module {
         self.from_cache
     }
 
+    /// Its code, if somebody has loaded it.
+    pub(super) fn loaded(&self) -> Option<&Code> {
+        self.code.get()
+    }
+
     /// Its code, loaded by the first caller while others wait for the same load.
-    pub(super) async fn prepared(
-        self: &Arc<Self>,
-        loader: &Arc<Loader>,
-    ) -> Result<&Arc<dyn Prepared>, ModuleFault> {
-        if let Some(prepared) = self.prepared.get() {
-            return Ok(prepared);
-        }
-        self.prepared
+    pub(super) async fn code(self: &Arc<Self>, loader: &Arc<Loader>) -> Result<&Code, ModuleFault> {
+        self.code
             .get_or_try_init(|| async {
                 let (module, loader) = (Arc::clone(self), Arc::clone(loader));
                 tokio::task::spawn_blocking(move || loader.load_code(&module))
@@ -121,5 +129,14 @@ impl Module {
                     .unwrap_or_else(|panic| Err(ModuleFault::NotCompiled(panic.to_string())))
             })
             .await
+    }
+
+    /// Begins to load its code, beside whatever else its first call has to prepare. A
+    /// fault is met again, and told, by the call itself.
+    pub(crate) fn preload(self: &Arc<Self>, loader: &Arc<Loader>) {
+        if self.loaded().is_none() {
+            let (module, loader) = (Arc::clone(self), Arc::clone(loader));
+            tokio::spawn(async move { drop(module.code(&loader).await) });
+        }
     }
 }

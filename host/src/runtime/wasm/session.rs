@@ -1,7 +1,7 @@
 //! One guest from its start to its end, watched: time, memory, output, cancellation.
 //!
 //! Invariant: whatever the guest does, [`watch`] returns when its deadline passes, and
-//! dropping the [`Session`] frees everything the guest held.
+//! dropping the [`Session`] frees everything the guest held, its place last.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -16,6 +16,7 @@ use super::breakdown::Breakdown;
 use super::call_state::CallState;
 use super::engine::Engine;
 use super::limits::MAX_HANDLES;
+use super::pool::Place;
 use super::streams::{Capture, Stream};
 use crate::model::{Capability, Captured, EventSink};
 
@@ -36,6 +37,9 @@ pub(super) struct Session {
     pub store: Store<CallState>,
     stdout: Capture,
     stderr: Capture,
+    /// After the store: it has the instance that lives there.
+    #[expect(dead_code, reason = "held for its end")]
+    place: Option<Place>,
 }
 
 /// What a guest left behind.
@@ -55,6 +59,7 @@ impl Session {
         access: &Access,
         limits: &SessionLimits,
         events: Option<EventSink>,
+        place: Option<Place>,
     ) -> Result<Self, MissingFolder> {
         let stdout = Capture::new(Stream::Stdout, limits.max_output, events.clone());
         let stderr = Capture::new(Stream::Stderr, limits.max_output, events.clone());
@@ -71,6 +76,7 @@ impl Session {
             store,
             stdout,
             stderr,
+            place,
         })
     }
 
