@@ -5,11 +5,12 @@
 //! stays until the module is dropped.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
+use tokio::task::JoinHandle;
 
 use super::abi::Prepared;
 use super::fault::ModuleFault;
@@ -54,6 +55,18 @@ pub(super) struct Code {
     pub pool: Option<Arc<Pool>>,
 }
 
+/// How far a module's code is on its way.
+#[derive(Default)]
+enum Loading {
+    /// Nobody has asked for it.
+    #[default]
+    NotBegun,
+    /// It is being loaded, and nobody waits for it yet.
+    Begun(JoinHandle<Result<Code, ModuleFault>>),
+    /// Somebody waits for it, or has it.
+    Taken,
+}
+
 /// A module that serves.
 pub struct Module {
     path: PathBuf,
@@ -62,6 +75,7 @@ pub struct Module {
     descriptor: Descriptor,
     from_cache: bool,
     code: OnceCell<Code>,
+    loading: Mutex<Loading>,
 }
 
 impl Module {
@@ -81,6 +95,7 @@ impl Module {
             descriptor,
             from_cache,
             code,
+            loading: Mutex::default(),
         }
     }
 
@@ -123,20 +138,35 @@ impl Module {
     pub(super) async fn code(self: &Arc<Self>, loader: &Arc<Loader>) -> Result<&Code, ModuleFault> {
         self.code
             .get_or_try_init(|| async {
-                let (module, loader) = (Arc::clone(self), Arc::clone(loader));
-                tokio::task::spawn_blocking(move || loader.load_code(&module))
-                    .await
+                let loading = std::mem::replace(&mut *lock(&self.loading), Loading::Taken);
+                let load = match loading {
+                    Loading::Begun(load) => load,
+                    Loading::NotBegun | Loading::Taken => self.load(loader),
+                };
+                load.await
                     .unwrap_or_else(|panic| Err(ModuleFault::NotCompiled(panic.to_string())))
             })
             .await
     }
 
-    /// Begins to load its code, beside whatever else its first call has to prepare. A
-    /// fault is met again, and told, by the call itself.
+    /// Begins to load its code, beside whatever else its first call has to prepare. How
+    /// that ends is told to who asks for the code.
     pub(crate) fn preload(self: &Arc<Self>, loader: &Arc<Loader>) {
-        if self.loaded().is_none() {
-            let (module, loader) = (Arc::clone(self), Arc::clone(loader));
-            tokio::spawn(async move { drop(module.code(&loader).await) });
+        if self.loaded().is_some() {
+            return;
+        }
+        let mut loading = lock(&self.loading);
+        if matches!(*loading, Loading::NotBegun) {
+            *loading = Loading::Begun(self.load(loader));
         }
     }
+
+    fn load(self: &Arc<Self>, loader: &Arc<Loader>) -> JoinHandle<Result<Code, ModuleFault>> {
+        let (module, loader) = (Arc::clone(self), Arc::clone(loader));
+        tokio::task::spawn_blocking(move || loader.load_code(&module))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
