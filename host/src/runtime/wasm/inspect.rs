@@ -7,7 +7,7 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::fault::ModuleFault;
-use super::imports::OFFERED;
+use super::imports::offered;
 use super::loader::{Loader, missing_import};
 use super::module::{Descriptor, Module, hex};
 use super::shape::{ExternName, Shape, WasmEncoding};
@@ -109,11 +109,11 @@ impl Shape {
 }
 
 fn offer(import: &ExternName, is_component: bool) -> ImportOffer {
-    let known = OFFERED.iter().find(|(name, _)| *name == import.name);
+    let offered = offered(&import.name);
     ImportOffer {
         name: import.name.clone(),
         asked: import.version.clone(),
-        offered: known.map(|(_, version)| *version),
-        served: is_component && missing_import(import).is_none(),
+        offered,
+        served: is_component && missing_import(import, offered).is_none(),
     }
 }

@@ -16,7 +16,7 @@ use super::breakdown::one_line;
 use super::compile_cache::{CacheKey, CompileCache};
 use super::engine::{Allocation, Engine};
 use super::fault::ModuleFault;
-use super::imports::OFFERED;
+use super::imports::offered;
 use super::module::{Code, Descriptor, Module};
 use super::pool::Pool;
 use super::session::{self, Session, SessionLimits};
@@ -303,7 +303,11 @@ fn check_imports(shape: &Shape) -> Result<(), ModuleFault> {
     if shape.encoding == WasmEncoding::Core {
         return Ok(());
     }
-    let missing: Vec<String> = shape.imports.iter().filter_map(missing_import).collect();
+    let missing: Vec<String> = shape
+        .imports
+        .iter()
+        .filter_map(|import| missing_import(import, offered(&import.name)))
+        .collect();
     if missing.is_empty() {
         Ok(())
     } else {
@@ -311,9 +315,10 @@ fn check_imports(shape: &Shape) -> Result<(), ModuleFault> {
     }
 }
 
-/// What is wrong with an import, if something is.
-pub(super) fn missing_import(import: &ExternName) -> Option<String> {
-    let Some((_, offered)) = OFFERED.iter().find(|(name, _)| *name == import.name) else {
+/// What is wrong with an import whose interface is offered in that version, if something
+/// is.
+pub(super) fn missing_import(import: &ExternName, offered: Option<&str>) -> Option<String> {
+    let Some(offered) = offered else {
         return Some(format!("`{import}`"));
     };
     let asked = import.version.as_deref().unwrap_or(offered);

@@ -58,6 +58,12 @@ pub const OFFERED: &[(&str, &str)] = &[
     ("wasi:sockets/udp-create-socket", "0.2.12"),
 ];
 
+/// The version in which the linker serves an interface; `None`: it does not know it.
+pub fn offered(interface: &str) -> Option<&'static str> {
+    let known = OFFERED.iter().find(|(name, _)| *name == interface);
+    known.map(|(_, version)| *version)
+}
+
 /// The host's side of the `prx:skill` imports during one call.
 pub struct Services {
     /// Who listens to the call.
