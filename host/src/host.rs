@@ -63,9 +63,14 @@ impl HostBuilder {
         self
     }
 
-    /// Loads only what can offer a tool of this name. For a process that makes one call.
+    /// Loads only what can offer a tool of this name. For a process that makes one call:
+    /// it keeps no pool of memory for others.
     pub fn only(mut self, tool: impl Into<String>) -> Self {
         self.scope = Scope::Tool(tool.into());
+        #[cfg(feature = "wasm-runtime")]
+        {
+            self.allocation = Allocation::OnDemand;
+        }
         self
     }
 
@@ -124,7 +129,7 @@ pub async fn inspect_file(
     config: &Config,
     file: impl Into<std::path::PathBuf>,
 ) -> Result<crate::Inspection, OpenError> {
-    let (loader, file) = (Loader::open(config, Allocation::default())?, file.into());
+    let (loader, file) = (Loader::open(config, Allocation::OnDemand)?, file.into());
     let inspected = tokio::task::spawn_blocking(move || loader.inspect(file)).await;
     inspected.map_err(|panic| OpenError::Internal(panic.to_string()))
 }

@@ -28,6 +28,7 @@ pub use host::{Host, HostBuilder, OpenError, engine_version};
 pub use registry::{Broken, Entry, EntryLimits, LoadEvent, LoadListener, Snapshot, Tool};
 #[cfg(feature = "docker")]
 pub use runtime::docker::{DockerAdapter, PullListener, PullProgress, health as docker_health};
+pub use runtime::native::{NativeAdapter, health as native_health};
 #[cfg(feature = "wasm-runtime")]
 pub use runtime::wasm::{
     adapter::WasmAdapter,
@@ -39,8 +40,8 @@ pub use runtime::wasm::{
     shape::{Entry as ModuleEntry, ExternName, Shape, WasmEncoding},
 };
 pub use runtime::{
-    Ending, Execution, ExecutionOutput, Health, NativeAdapter, Program, RuntimeAdapter,
-    RuntimeError, Selection, create_runtime, create_runtime_in,
+    Ending, Execution, ExecutionOutput, Health, Program, RuntimeAdapter, RuntimeError, Selection,
+    create_runtime, create_runtime_in,
 };
 
 /// The engine by itself, for benches that compare the host with it. Not part of the API.

@@ -1,5 +1,5 @@
 //! Calls of a trivial skill through the host, against a bare wasmtime loop with the same
-//! engine settings in the same run; how calls scale with workers; pooled instances.
+//! engine settings in the same run; the same without a pool; how calls scale with workers.
 
 mod bare;
 
@@ -31,8 +31,8 @@ fn main() -> anyhow::Result<()> {
         .enable_all()
         .build()?;
 
-    let host = single.block_on(open(folder.path(), Allocation::OnDemand))?;
-    let bare = bare_loop(&guest, Allocation::OnDemand)?;
+    let host = single.block_on(open(folder.path(), Allocation::default()))?;
+    let bare = bare_loop(&guest, Allocation::default())?;
     let (ours, baseline) = single.block_on(compare(host.clone(), bare))?;
     row(
         "call of a trivial skill, p50",
@@ -49,21 +49,21 @@ fn main() -> anyhow::Result<()> {
         Some("ratio <= 1.25"),
     );
 
-    let pooled = single.block_on(open(folder.path(), Allocation::Pooling))?;
-    let pooled_bare = bare_loop(&guest, Allocation::Pooling)?;
-    let (pooled, pooled_bare) = single.block_on(compare(pooled, pooled_bare))?;
+    let on_demand = single.block_on(open(folder.path(), Allocation::OnDemand))?;
+    let on_demand_bare = bare_loop(&guest, Allocation::OnDemand)?;
+    let (on_demand, on_demand_bare) = single.block_on(compare(on_demand, on_demand_bare))?;
     row(
-        "the same from a pool of instances, p50",
+        "the same without a pool, p50",
         "us",
-        pooled.0,
-        Some(pooled_bare.0),
+        on_demand.0,
+        Some(on_demand_bare.0),
         None,
     );
     row(
         "pooled against on-demand, p50",
         "us",
-        pooled.0,
-        Some(ours.0),
+        ours.0,
+        Some(on_demand.0),
         None,
     );
 

@@ -4,8 +4,8 @@
 
 mod built;
 pub mod calls;
-pub mod containers;
 pub mod commands;
+pub mod containers;
 pub mod fixtures;
 mod parts;
 pub mod process;

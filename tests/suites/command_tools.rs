@@ -5,9 +5,11 @@ use std::fs;
 
 use anyhow::{Result, bail, ensure};
 use prx_host::Host;
-use prx_host::model::{CallOptions, Content, LimitKind, Outcome, OutcomeKind, ToolErrorKind, TrapKind};
-use prx_tests::calls::{answer, call, report, structured, text};
+use prx_host::model::{
+    CallOptions, Content, LimitKind, Outcome, OutcomeKind, ToolErrorKind, TrapKind,
+};
 use prx_tests::Stage;
+use prx_tests::calls::{answer, call, report, structured, text};
 use serde_json::json;
 
 /// A host whose commands run on this machine, in the sandbox that works.
@@ -38,13 +40,29 @@ async fn a_value_is_one_argument_whatever_is_in_it() -> Result<()> {
         "#,
     )?;
     let host = host(&stage).await?;
-    for value in ["a b", "$(touch pwned)", "`id`", "; rm -rf .", "\"'\n\t\\", "-rf", "*", "", "\u{fc}"] {
+    for value in [
+        "a b",
+        "$(touch pwned)",
+        "`id`",
+        "; rm -rf .",
+        "\"'\n\t\\",
+        "-rf",
+        "*",
+        "",
+        "\u{fc}",
+    ] {
         let shown = text(&host, "show", json!({ "text": value })).await?;
         assert_eq!(shown, format!("<{value}>"));
     }
     let all = json!({ "text": "t", "more": ["a b", "-c"], "loud": true, "number": -3 });
-    assert_eq!(text(&host, "show", all).await?, "<t><-e><a b><-e><-c><LOUD><n=-3>");
-    ensure!(!stage.path("workspace/pwned").exists(), "a shell read a value");
+    assert_eq!(
+        text(&host, "show", all).await?,
+        "<t><-e><a b><-e><-c><LOUD><n=-3>"
+    );
+    ensure!(
+        !stage.path("workspace/pwned").exists(),
+        "a shell read a value"
+    );
     Ok(())
 }
 
@@ -58,7 +76,8 @@ async fn a_value_that_would_be_an_option_is_refused_and_nothing_runs() -> Result
         "#,
     )?;
     let host = host(&stage).await?;
-    let Outcome::InvalidArguments(faults) = call(&host, "touch", json!({ "file": "-t" })).await else {
+    let Outcome::InvalidArguments(faults) = call(&host, "touch", json!({ "file": "-t" })).await
+    else {
         bail!("it was not refused");
     };
     assert_eq!(faults[0].path, "/file");
@@ -80,7 +99,12 @@ async fn arguments_are_checked_against_the_parameters_before_anything_runs() -> 
         "#,
     )?;
     let host = host(&stage).await?;
-    for wrong in [json!({}), json!({ "file": 5 }), json!({ "file": "123456789" }), json!({ "file": "a", "b": 1 })] {
+    for wrong in [
+        json!({}),
+        json!({ "file": 5 }),
+        json!({ "file": "123456789" }),
+        json!({ "file": "a", "b": 1 }),
+    ] {
         let outcome = call(&host, "touch", wrong.clone()).await;
         assert_eq!(outcome.kind(), OutcomeKind::InvalidArguments, "{wrong}");
     }
@@ -114,13 +138,20 @@ async fn input_and_output_are_what_the_entry_says() -> Result<()> {
     let host = host(&stage).await?;
     let given = structured(&host, "json", json!({ "a": "\u{e9}\n" })).await?;
     assert_eq!(given, json!({ "a": "\u{e9}\n", "b": 5 }));
-    assert_eq!(text(&host, "upper", json!({ "text": "-n $HOME" })).await?, "-N $HOME!");
+    assert_eq!(
+        text(&host, "upper", json!({ "text": "-n $HOME" })).await?,
+        "-N $HOME!"
+    );
     assert_eq!(answer(&host, "silent", json!({})).await?.contents, []);
     assert_eq!(text(&host, "closed", json!({})).await?, "end\n");
     let Outcome::ToolError(error) = call(&host, "broken", json!({})).await else {
         bail!("it is no JSON");
     };
-    ensure!(error.message.contains("did not print JSON"), "{}", error.message);
+    ensure!(
+        error.message.contains("did not print JSON"),
+        "{}",
+        error.message
+    );
     Ok(())
 }
 
@@ -146,7 +177,11 @@ async fn a_failure_is_told_with_what_the_command_said() -> Result<()> {
         bail!("{:?}", failed.outcome);
     };
     assert_eq!(error.kind, ToolErrorKind::Failed);
-    ensure!(error.message.ends_with("exited with code 3:\noh no"), "{}", error.message);
+    ensure!(
+        error.message.ends_with("exited with code 3:\noh no"),
+        "{}",
+        error.message
+    );
     assert_eq!(error.data, Some(json!({ "exit_code": 3 })));
     assert_eq!(failed.stdout.text(), "found it\n");
     assert_eq!(text(&host, "finds", json!({})).await?, "found it\n");
@@ -154,11 +189,18 @@ async fn a_failure_is_told_with_what_the_command_said() -> Result<()> {
         bail!("a signal ended it");
     };
     assert_eq!(trap.kind, TrapKind::Signal);
-    ensure!(trap.message.contains("signal 11 (SIGSEGV)"), "{}", trap.message);
+    ensure!(
+        trap.message.contains("signal 11 (SIGSEGV)"),
+        "{}",
+        trap.message
+    );
     let Outcome::Unavailable { reason, help } = call(&host, "missing", json!({})).await else {
         bail!("there is no such program");
     };
-    ensure!(reason.contains("`no-such-program`") && help.is_some(), "{reason}: {help:?}");
+    ensure!(
+        reason.contains("`no-such-program`") && help.is_some(),
+        "{reason}: {help:?}"
+    );
     Ok(())
 }
 
@@ -183,16 +225,28 @@ async fn the_limits_of_the_entry_hold() -> Result<()> {
     let Outcome::TimedOut { set_by, .. } = &slow.outcome else {
         bail!("{:?}", slow.outcome);
     };
-    ensure!(set_by.contains("tools.custom.slow.timeout_secs"), "{set_by}");
+    ensure!(
+        set_by.contains("tools.custom.slow.timeout_secs"),
+        "{set_by}"
+    );
     assert_eq!(slow.stdout.text(), "begun\n");
     let loud = answer(&host, "loud", json!({})).await?;
     let [Content::Text { text }, Content::Text { text: note }] = loud.contents.as_slice() else {
         bail!("{:?}", loud.contents);
     };
     assert_eq!(text, "xxxxxxxxxx");
-    ensure!(note.contains("tools.custom.loud.max_output_bytes"), "{note}");
+    ensure!(
+        note.contains("tools.custom.loud.max_output_bytes"),
+        "{note}"
+    );
     let cut = call(&host, "loud_json", json!({})).await;
-    assert_eq!(cut, Outcome::LimitReached { kind: LimitKind::OutputBytes, limit: 10 });
+    assert_eq!(
+        cut,
+        Outcome::LimitReached {
+            kind: LimitKind::OutputBytes,
+            limit: 10
+        }
+    );
     Ok(())
 }
 
@@ -237,14 +291,33 @@ async fn secrets_reach_the_tool_they_are_for_and_nobody_else() -> Result<()> {
     let both = text(&host, "has", json!({})).await?;
     assert_eq!(both, "s3cret-of-file s3cret-of-host\n");
     let others = text(&host, "has_not", json!({})).await?;
-    ensure!(!others.contains("s3cret") && !others.contains("API_KEY"), "{others}");
+    ensure!(
+        !others.contains("s3cret") && !others.contains("API_KEY"),
+        "{others}"
+    );
     let snapshot = host.snapshot();
-    let told: Vec<&str> = snapshot.broken().iter().map(|broken| broken.reason.as_str()).collect();
-    let named = |name: &str, what: &str| told.iter().any(|told| told.contains(name) && told.contains(what));
-    ensure!(named("tools.custom.no_variable.env.KEY", "NOT_SET_TOKEN"), "{told:?}");
-    ensure!(named("tools.custom.no_file.env.KEY", "not-there"), "{told:?}");
+    let told: Vec<&str> = snapshot
+        .broken()
+        .iter()
+        .map(|broken| broken.reason.as_str())
+        .collect();
+    let named = |name: &str, what: &str| {
+        told.iter()
+            .any(|told| told.contains(name) && told.contains(what))
+    };
+    ensure!(
+        named("tools.custom.no_variable.env.KEY", "NOT_SET_TOKEN"),
+        "{told:?}"
+    );
+    ensure!(
+        named("tools.custom.no_file.env.KEY", "not-there"),
+        "{told:?}"
+    );
     let shown = format!("{:?}", host.config().effective());
-    ensure!(!shown.contains("s3cret"), "the configuration shows a secret");
+    ensure!(
+        !shown.contains("s3cret"),
+        "the configuration shows a secret"
+    );
     Ok(())
 }
 
@@ -258,7 +331,10 @@ async fn a_skill_reads_secrets_through_its_configuration() -> Result<()> {
     let got = structured(&host, "config_get", json!({ "key": "token" })).await?;
     assert_eq!(got, json!({ "json": "\"s3cret\"" }));
     let shown = format!("{:?}", host.config().effective());
-    ensure!(!shown.contains("s3cret"), "the configuration shows a secret");
+    ensure!(
+        !shown.contains("s3cret"),
+        "the configuration shows a secret"
+    );
     Ok(())
 }
 
@@ -273,7 +349,12 @@ async fn the_shell_is_off_by_default_and_sandboxed_when_on() -> Result<()> {
     fs::write(&secret, "s3cret")?;
     let host_on = host(&on).await?;
     let line = "echo 'one  two' | wc -w; echo made > file";
-    assert_eq!(text(&host_on, "shell", json!({ "command": line })).await?.trim(), "2");
+    assert_eq!(
+        text(&host_on, "shell", json!({ "command": line }))
+            .await?
+            .trim(),
+        "2"
+    );
     assert_eq!(fs::read_to_string(on.path("workspace/file"))?, "made\n");
     let read = json!({ "command": format!("cat {}", secret.display()) });
     let Outcome::ToolError(error) = call(&host_on, "shell", read).await else {
@@ -283,7 +364,9 @@ async fn the_shell_is_off_by_default_and_sandboxed_when_on() -> Result<()> {
 
     let bare = stage("[tools.shell]\nenabled = true\n[security.sandbox]\nbackend = \"none\"\n")?;
     let bare = host(&bare).await?;
-    let Outcome::Unavailable { reason, .. } = call(&bare, "shell", json!({ "command": "id" })).await else {
+    let Outcome::Unavailable { reason, .. } =
+        call(&bare, "shell", json!({ "command": "id" })).await
+    else {
         bail!("a shell without a sandbox");
     };
     ensure!(reason.contains("sandbox only"), "{reason}");
@@ -292,12 +375,17 @@ async fn the_shell_is_off_by_default_and_sandboxed_when_on() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sandbox_that_is_named_and_does_not_work_stops_every_command() -> Result<()> {
-    let stage = stage("[tools.custom.id]\ncommand = \"id\"\n[security.sandbox]\nbackend = \"bubblewrap\"\n")?
-        .variable("PATH", "/nowhere");
+    let stage = stage(
+        "[tools.custom.id]\ncommand = \"id\"\n[security.sandbox]\nbackend = \"bubblewrap\"\n",
+    )?
+    .variable("PATH", "/nowhere");
     let outcome = call(&host(&stage).await?, "id", json!({})).await;
     let Outcome::Unavailable { reason, help } = outcome else {
         bail!("it ran without its sandbox: {outcome:?}");
     };
-    ensure!(reason.contains("bubblewrap") && help.is_some(), "{reason}: {help:?}");
+    ensure!(
+        reason.contains("bubblewrap") && help.is_some(),
+        "{reason}: {help:?}"
+    );
     Ok(())
 }

@@ -19,6 +19,7 @@ mod wasm_memory;
 mod wasm_names;
 mod wasm_network;
 mod wasm_output;
+mod wasm_places;
 mod wasm_programs;
 mod wasm_state;
 mod wasm_time;

@@ -9,10 +9,6 @@ use tracing_subscriber::EnvFilter;
 use super::render::{Failure, Screen};
 use super::{Exit, Global};
 
-/// Threads for asynchronous work. One call is one task; a second thread keeps timers and
-/// signals alive beside a busy one.
-const WORKERS: usize = 2;
-
 /// Sends the program's own messages to standard error.
 pub fn log(verbose: u8, quiet: u8, colours: bool) {
     let default = match (verbose, quiet) {
@@ -82,11 +78,15 @@ pub fn configuration(global: &Global, screen: Screen) -> Result<Config, Failure>
     Ok(loaded.config)
 }
 
-/// Runs asynchronous work to its end. A thread that a guest keeps blocked is left behind:
-/// it must not keep the program alive.
+/// How often timers and signals are looked at: each time that a busy guest yields.
+const EVENT_INTERVAL: u32 = 1;
+
+/// Runs asynchronous work to its end, on this thread: a command is about one thing, and
+/// what blocks has threads of its own. One that a guest keeps blocked is left behind: it
+/// must not keep the program alive.
 pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKERS)
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .event_interval(EVENT_INTERVAL)
         .enable_all()
         .build()
         .map_err(|error| {

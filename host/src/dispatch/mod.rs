@@ -111,6 +111,11 @@ async fn run(
         }
         .into();
     }
+    // The first call of a module loads its code while the schema is made ready here.
+    #[cfg(feature = "wasm-runtime")]
+    if let Some(module) = tool.entry().module() {
+        module.preload(loader);
+    }
     let validator = match tool.input_validator() {
         Ok(validator) => validator,
         Err(reason) => {

@@ -21,6 +21,10 @@ pub(super) fn of_not_started(not_started: NotStarted, deadline: &Deadline<'_>) -
             reason: fault.to_string(),
             help: fault.help().map(str::to_owned),
         },
+        NotStarted::NoPlace(_) => Outcome::Unavailable {
+            reason: not_started.to_string(),
+            help: Some("call it again when some of them have ended".into()),
+        },
         NotStarted::Folder(missing) => Outcome::Unavailable {
             reason: missing.to_string(),
             help: Some(format!(

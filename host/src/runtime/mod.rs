@@ -16,10 +16,7 @@ pub mod native;
 pub mod wasm;
 
 pub use adapter::{Ending, Execution, ExecutionOutput, Program, RuntimeAdapter};
-#[cfg(feature = "docker")]
-pub use docker::DockerAdapter;
 pub use error::{Result, RuntimeError};
 pub(crate) use factory::Backends;
 pub use factory::{Selection, create_runtime, create_runtime_in};
 pub use health::Health;
-pub use native::{NativeAdapter, health as native_health};

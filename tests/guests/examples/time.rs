@@ -45,10 +45,15 @@ guest![
             Err(error) => Err(fail(ErrorKind::Failed, format!("reading failed: {error}"))),
         }
     }),
-    Tool::new("poll", "Waits for an instant that never comes.", |_| {
-        monotonic_clock::subscribe_instant(u64::MAX).block();
-        text("the end of time")
-    }),
+    Tool::new(
+        "poll",
+        "Says so on standard error, then waits for an instant that never comes.",
+        |_| {
+            eprintln!("waiting");
+            monotonic_clock::subscribe_instant(u64::MAX).block();
+            text("the end of time")
+        }
+    ),
     Tool::new(
         "poll_again",
         "Waits in short steps without end.",

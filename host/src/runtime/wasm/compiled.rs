@@ -48,6 +48,27 @@ impl Compiled {
         })
     }
 
+    /// As [`load`](Self::load), from memory.
+    ///
+    /// # Safety
+    ///
+    /// The bytes must be what an engine of this fingerprint serialised.
+    pub unsafe fn of_bytes(
+        engine: &Engine,
+        encoding: WasmEncoding,
+        bytes: &[u8],
+    ) -> wasmtime::Result<Self> {
+        let engine = engine.wasmtime();
+        Ok(match encoding {
+            // SAFETY: as the caller promises.
+            WasmEncoding::Component => {
+                Self::Component(unsafe { Component::deserialize(engine, bytes) }?)
+            }
+            // SAFETY: as the caller promises.
+            WasmEncoding::Core => Self::Core(unsafe { Module::deserialize(engine, bytes) }?),
+        })
+    }
+
     /// The code in a form that can be kept.
     pub fn serialize(&self) -> wasmtime::Result<Vec<u8>> {
         match self {

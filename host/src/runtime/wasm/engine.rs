@@ -1,20 +1,18 @@
-//! The one engine of a host: its settings, its clock, and everything it links.
+//! The engine of a host: its settings, and everything it links.
 //!
-//! Invariant: every module of a host is compiled by the same [`Engine`] and linked by the
-//! same linkers, so what a module may import is decided here and nowhere else.
+//! Invariant: every module of a host is compiled under the same settings and linked by
+//! the same linkers, so what a module may import is decided here and nowhere else. Where
+//! instances get their memory changes nothing about compiled code: one cache serves all.
 
-use std::thread;
-use std::time::Duration;
+use std::sync::OnceLock;
 
 use sha2::{Digest, Sha256};
 use wasmtime::component::{Component, InstancePre, Linker};
-use wasmtime::{Config, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
+use wasmtime::{Config, InstanceAllocationStrategy, OptLevel};
 
 use super::call_state::CallState;
-use super::imports;
-
-/// How often a busy guest must yield, and the grain of deadlines inside guest code.
-pub const TICK: Duration = Duration::from_millis(10);
+use super::clock::Clock;
+use super::{imports, pool};
 
 /// Stack that a guest may use. Deeper recursion is a trap.
 const GUEST_STACK_BYTES: usize = 1 << 20;
@@ -26,19 +24,23 @@ const BACKTRACE_FRAMES: usize = 16;
 /// How instances get their memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Allocation {
-    /// Map memory for each call: the default; see ARCHITECTURE.md for the comparison.
-    #[default]
+    /// Map memory for each call: nothing is made in advance, which suits a process that
+    /// makes one call.
     OnDemand,
-    /// Keep a pool of mapped slots.
+    /// From a pool of places where there is one, and where a module fits into it; see
+    /// ARCHITECTURE.md for the comparison.
+    #[default]
     Pooling,
 }
 
 /// A compiler and linker of modules.
-#[derive(Clone)]
 pub struct Engine {
     wasmtime: wasmtime::Engine,
-    linker: Linker<CallState>,
-    core_linker: wasmtime::Linker<CallState>,
+    clock: Clock,
+    /// Made for the first component, and for the first core module: not every process
+    /// runs one.
+    linker: OnceLock<Result<Linker<CallState>, String>>,
+    core_linker: OnceLock<Result<wasmtime::Linker<CallState>, String>>,
     fingerprint: [u8; 32],
 }
 
@@ -50,18 +52,29 @@ impl Engine {
     /// When this machine can not run compiled modules, or a thread can not be started.
     pub fn new(allocation: Allocation) -> wasmtime::Result<Self> {
         let wasmtime = wasmtime::Engine::new(&settings(allocation))?;
-        start_clock(&wasmtime)?;
-        let mut linker = Linker::new(&wasmtime);
-        imports::add_to_linker(&mut linker)?;
-        let mut core_linker = wasmtime::Linker::new(&wasmtime);
-        imports::preview1::add_to_linker(&mut core_linker)?;
-        let fingerprint = fingerprint(&wasmtime);
-        Ok(Self {
+        let clock = Clock::start(&wasmtime)?;
+        Ok(Self::with(wasmtime, clock))
+    }
+
+    /// An engine for the same code and by the same clock, whose instances live in a pool.
+    ///
+    /// # Errors
+    ///
+    /// When this machine does not give it the address space.
+    pub(super) fn pooled(&self) -> wasmtime::Result<Self> {
+        let wasmtime = wasmtime::Engine::new(&settings(Allocation::Pooling))?;
+        self.clock.add(&wasmtime);
+        Ok(Self::with(wasmtime, self.clock.clone()))
+    }
+
+    fn with(wasmtime: wasmtime::Engine, clock: Clock) -> Self {
+        Self {
+            fingerprint: fingerprint(&wasmtime),
             wasmtime,
-            linker,
-            core_linker,
-            fingerprint,
-        })
+            clock,
+            linker: OnceLock::new(),
+            core_linker: OnceLock::new(),
+        }
     }
 
     /// The engine below.
@@ -83,7 +96,11 @@ impl Engine {
 
     /// Resolves a component's imports, once for all its calls.
     pub fn link(&self, component: &Component) -> wasmtime::Result<InstancePre<CallState>> {
-        self.linker.instantiate_pre(component)
+        let linker = made(&self.linker, || {
+            let mut linker = Linker::new(&self.wasmtime);
+            imports::add_to_linker(&mut linker).map(|()| linker)
+        })?;
+        linker.instantiate_pre(component)
     }
 
     /// Resolves a core module's imports, once for all its calls.
@@ -91,14 +108,26 @@ impl Engine {
         &self,
         module: &wasmtime::Module,
     ) -> wasmtime::Result<wasmtime::InstancePre<CallState>> {
-        self.core_linker.instantiate_pre(module)
+        self.core_linker()?.instantiate_pre(module)
     }
 
     /// What core modules may import.
-    #[cfg(test)]
-    pub(super) fn core_linker(&self) -> &wasmtime::Linker<CallState> {
-        &self.core_linker
+    pub(super) fn core_linker(&self) -> wasmtime::Result<&wasmtime::Linker<CallState>> {
+        made(&self.core_linker, || {
+            let mut linker = wasmtime::Linker::new(&self.wasmtime);
+            imports::preview1::add_to_linker(&mut linker).map(|()| linker)
+        })
     }
+}
+
+/// What is made by its first use. An error is kept as text: it can not be told twice.
+fn made<T>(
+    place: &OnceLock<Result<T, String>>,
+    make: impl FnOnce() -> wasmtime::Result<T>,
+) -> wasmtime::Result<&T> {
+    let made = place.get_or_init(|| make().map_err(|error| format!("{error:#}")));
+    made.as_ref()
+        .map_err(|error| wasmtime::format_err!("{error}"))
 }
 
 fn settings(allocation: Allocation) -> Config {
@@ -113,35 +142,9 @@ fn settings(allocation: Allocation) -> Config {
         .memory_init_cow(true)
         .parallel_compilation(true);
     if allocation == Allocation::Pooling {
-        let mut pool = PoolingAllocationConfig::default();
-        pool.total_component_instances(256)
-            .total_core_instances(1024)
-            .total_memories(512)
-            .total_tables(1024)
-            .total_stacks(256)
-            .max_memory_size(4 << 30)
-            .table_elements(100_000)
-            .linear_memory_keep_resident(256 << 10)
-            .async_stack_keep_resident(64 << 10);
-        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool::settings()));
     }
     config
-}
-
-/// Runs the clock on a thread of its own: a busy async worker can not hold it up, and
-/// nothing in its loop can fail.
-fn start_clock(engine: &wasmtime::Engine) -> wasmtime::Result<()> {
-    let engine = engine.weak();
-    thread::Builder::new()
-        .name("prx-clock".into())
-        .spawn(move || {
-            while let Some(engine) = engine.upgrade() {
-                engine.increment_epoch();
-                drop(engine);
-                thread::sleep(TICK);
-            }
-        })?;
-    Ok(())
 }
 
 fn fingerprint(engine: &wasmtime::Engine) -> [u8; 32] {
@@ -158,4 +161,22 @@ fn fingerprint(engine: &wasmtime::Engine) -> [u8; 32] {
     std::hash::Hash::hash(&engine.precompile_compatibility_hash(), &mut feed);
     feed.0.update(env!("CARGO_PKG_VERSION"));
     feed.0.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_the_same_wherever_instances_get_their_memory() {
+        let on_demand = Engine::new(Allocation::OnDemand).unwrap();
+        let pooled = on_demand.pooled().unwrap();
+        assert_eq!(on_demand.fingerprint(), pooled.fingerprint());
+        let empty_component = b"\0asm\x0d\0\x01\0";
+        let code = on_demand.compile(empty_component).unwrap();
+        let code = code.serialize().unwrap();
+        // SAFETY: the bytes were serialised just now.
+        let loaded = unsafe { Component::deserialize(pooled.wasmtime(), &code) };
+        pooled.link(&loaded.unwrap()).unwrap();
+    }
 }

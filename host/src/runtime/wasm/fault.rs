@@ -6,6 +6,9 @@ use crate::model::format_bytes;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModuleFault {
+    /// There is no file.
+    #[error("the file can not be read: it does not exist")]
+    Missing,
     /// The file can not be read.
     #[error("the file can not be read: {0}")]
     Unreadable(String),
@@ -73,6 +76,7 @@ impl ModuleFault {
     /// What to do about it, where there is something to do.
     pub fn help(&self) -> Option<&'static str> {
         Some(match self {
+            Self::Missing => "put the module there, or correct the path",
             Self::Unreadable(_) => "check the file's owner and permissions",
             Self::TooLarge { .. } => "build it in release mode and strip it",
             Self::NotAModule(_) => "put a built `.wasm` file in its place, or rename it",

@@ -14,7 +14,7 @@ const NAME: &str = "wasm";
 /// Blocks for milliseconds.
 pub fn health(config: &Config) -> Health {
     let wasm = &config.runtime.wasm;
-    if let Err(error) = super::open::engine(config, super::engine::Allocation::OnDemand) {
+    if let Err(error) = super::open::engine(config) {
         return Health::bad(NAME, &error);
     }
     Health::good(NAME, format!("wasmtime {}", wasmtime_environ::VERSION))

@@ -7,10 +7,10 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::fault::ModuleFault;
-use super::imports::{self, OFFERED, preview1};
+use super::imports;
 use super::loader::Loader;
 use super::module::{Descriptor, Module, hex};
-use super::shape::{ExternName, Shape, WasmEncoding};
+use super::shape::{ExternName, Shape};
 use super::source::ModuleSource;
 
 /// One file, looked at from all sides.
@@ -102,19 +102,9 @@ impl Shape {
         let offer = |import: &ExternName| ImportOffer {
             name: import.name.clone(),
             asked: import.version.clone(),
-            offered: offered(self.encoding, import),
+            offered: imports::offered(self.encoding, import),
             served: imports::missing(self.encoding, import).is_none(),
         };
         self.imports.iter().map(offer).collect()
-    }
-}
-
-fn offered(encoding: WasmEncoding, import: &ExternName) -> Option<&'static str> {
-    match encoding {
-        WasmEncoding::Component => OFFERED
-            .iter()
-            .find(|(name, _)| *name == import.name)
-            .map(|(_, version)| *version),
-        WasmEncoding::Core => preview1::offered(import),
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: blocking, for blocking threads only; it never runs on the path of a call
 //! whose code is loaded. What it has once compiled it does not compile again.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
@@ -14,11 +14,12 @@ use super::access::Access;
 use super::breakdown::one_line;
 use super::compile_cache::{CacheKey, CompileCache};
 use super::compiled::Compiled;
-use super::engine::Engine;
+use super::engine::{Allocation, Engine};
 use super::fault::ModuleFault;
 use super::imports;
-use super::module::{Descriptor, Module};
-use super::session::{self, Session, SessionLimits};
+use super::module::{Code, Descriptor, Module};
+use super::pool::Pool;
+use super::session::{self, Session, SessionLimits, World};
 use super::shape::{Shape, WasmEncoding};
 use super::source::ModuleSource;
 use crate::model::ToolSpec;
@@ -30,7 +31,10 @@ const DESCRIBE_OUTPUT: u64 = 4096;
 
 /// Loads modules for one host.
 pub struct Loader {
+    /// Compiles everything, and runs what does not run in the pool.
     engine: Engine,
+    /// Made with the first code that is loaded; `None` where there is to be none.
+    pool: OnceLock<Option<Arc<Pool>>>,
     cache: CompileCache,
     /// Bytes of memory for `describe`.
     max_memory: u64,
@@ -38,10 +42,20 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// A loader whose asynchronous parts run on the current runtime.
-    pub fn new(engine: Engine, cache: CompileCache, max_memory: u64) -> Self {
+    /// A loader whose asynchronous parts run on the current runtime. `engine` is one
+    /// without a pool.
+    pub fn new(
+        engine: Engine,
+        allocation: Allocation,
+        cache: CompileCache,
+        max_memory: u64,
+    ) -> Self {
         Self {
             engine,
+            pool: match allocation {
+                Allocation::OnDemand => OnceLock::from(None),
+                Allocation::Pooling => OnceLock::new(),
+            },
             cache,
             max_memory,
             runtime: Handle::current(),
@@ -53,9 +67,11 @@ impl Loader {
         &self.cache
     }
 
-    /// The engine that compiles.
-    pub fn engine(&self) -> &Engine {
-        &self.engine
+    /// The engine that runs instances of this code.
+    pub(super) fn engine_of<'a>(&'a self, code: &'a Code) -> &'a Engine {
+        code.pool
+            .as_ref()
+            .map_or(&self.engine, |pool| pool.engine())
     }
 
     /// Loads a module: from the cache where it is known, else by compiling it.
@@ -127,13 +143,23 @@ impl Loader {
         };
         self.remember(digest, &descriptor, &code);
         let size = bytes.len() as u64;
+        let encoding = descriptor.shape.encoding;
+        // SAFETY: the bytes are what was serialised just now.
+        let pooled = self.pooled(|engine| unsafe { Compiled::of_bytes(engine, encoding, &code) });
+        let code = match pooled {
+            Some((compiled, pool)) => self.code(kind, &compiled, Some(pool))?,
+            None => Code {
+                prepared,
+                pool: None,
+            },
+        };
         tracing::debug!(module = %source.path().display(), ?compile_time, code_bytes, "compiled");
         Ok(Arc::new(Module::new(
             source.path(),
             digest,
             size,
             descriptor,
-            Some(prepared),
+            Some(code),
         )))
     }
 
@@ -150,7 +176,15 @@ impl Loader {
             max_memory: self.max_memory,
             max_output: DESCRIBE_OUTPUT,
         };
-        let mut session = Session::start(&self.engine, &Access::none(), &limits, None, None)
+        let access = Access::none();
+        let world = World {
+            access: &access,
+            limits: &limits,
+            events: None,
+            process: None,
+            place: None,
+        };
+        let mut session = Session::start(&self.engine, world)
             .map_err(|fault| ModuleFault::NotDescribed(fault.to_string()))?;
         let watched = self.runtime.block_on(async {
             session::watch(skill.describe(&mut session.store), DESCRIBE_TIMEOUT, None).await
@@ -170,25 +204,59 @@ impl Loader {
     }
 
     /// Loads the code of a module that the cache knew, or compiles it after all.
-    pub(super) fn load_code(&self, module: &Module) -> Result<Prepared, ModuleFault> {
+    pub(super) fn load_code(&self, module: &Module) -> Result<Code, ModuleFault> {
         let kind = abi::kind_named(&module.descriptor().kind)
             .ok_or_else(|| ModuleFault::NotCompiled("its kind is unknown".into()))?;
-        let compiled = match self.cached_code(module) {
-            Some(compiled) => compiled,
+        let (compiled, pool) = match self.cached_code(module) {
+            Some(cached) => cached,
             None => self.compile_again(module)?,
         };
-        kind.prepare(&self.engine, &compiled)
-            .map_err(|error| not_compiled(&error))
+        self.code(kind, &compiled, pool)
     }
 
-    fn cached_code(&self, module: &Module) -> Option<Compiled> {
+    fn code(
+        &self,
+        kind: &dyn Abi,
+        compiled: &Compiled,
+        pool: Option<Arc<Pool>>,
+    ) -> Result<Code, ModuleFault> {
+        let engine = pool.as_ref().map_or(&self.engine, |pool| pool.engine());
+        let prepared = kind
+            .prepare(engine, compiled)
+            .map_err(|error| not_compiled(&error))?;
+        Ok(Code { prepared, pool })
+    }
+
+    /// The code for instances in the pool, if there is one and a place has room for them.
+    fn pooled(
+        &self,
+        load: impl FnOnce(&Engine) -> wasmtime::Result<Compiled>,
+    ) -> Option<(Compiled, Arc<Pool>)> {
+        let pool = self
+            .pool
+            .get_or_init(|| Pool::open(&self.engine).map(Arc::new))
+            .as_ref()?;
+        match load(pool.engine()) {
+            Ok(compiled) => Some((compiled, Arc::clone(pool))),
+            Err(error) => {
+                tracing::debug!("a module runs outside of the pool: {error:#}");
+                None
+            }
+        }
+    }
+
+    fn cached_code(&self, module: &Module) -> Option<(Compiled, Option<Arc<Pool>>)> {
         let key = self.key(*module.digest());
         let encoding = module.descriptor().shape.encoding;
-        let code = self.cache.open_code(&key)?;
+        let file = self.cache.open_code(&key)?;
         // SAFETY: `open_code` gives only files that a host of this user wrote and that
         // carry this cache's own seal, so the code is what this engine once serialised.
-        match unsafe { Compiled::load(&self.engine, encoding, &code.path()) } {
-            Ok(compiled) => Some(compiled),
+        let load = |engine: &Engine| unsafe { Compiled::load(engine, encoding, &file.path()) };
+        if let Some((compiled, pool)) = self.pooled(load) {
+            return Some((compiled, Some(pool)));
+        }
+        match load(&self.engine) {
+            Ok(compiled) => Some((compiled, None)),
             Err(error) => {
                 tracing::warn!(%error, "a cached module can not be loaded and is compiled anew");
                 self.cache.remove(&key);
@@ -197,18 +265,22 @@ impl Loader {
         }
     }
 
-    fn compile_again(&self, module: &Module) -> Result<Compiled, ModuleFault> {
+    fn compile_again(&self, module: &Module) -> Result<(Compiled, Option<Arc<Pool>>), ModuleFault> {
         let bytes = ModuleSource::absolute(module.path()).read()?;
         let digest: [u8; 32] = Sha256::digest(&bytes).into();
         if digest != *module.digest() {
             return Err(ModuleFault::Changed);
         }
-        let compiled = self.compile_bytes(module.descriptor().shape.encoding, &bytes)?;
-        match compiled.serialize() {
-            Ok(code) => self.remember(digest, module.descriptor(), &code),
-            Err(error) => tracing::warn!(%error, "a module can not be cached"),
-        }
-        Ok(compiled)
+        let encoding = module.descriptor().shape.encoding;
+        let compiled = self.compile_bytes(encoding, &bytes)?;
+        let code = compiled.serialize().map_err(|error| not_compiled(&error))?;
+        self.remember(digest, module.descriptor(), &code);
+        // SAFETY: the bytes are what was serialised just now.
+        let pooled = self.pooled(|engine| unsafe { Compiled::of_bytes(engine, encoding, &code) });
+        Ok(match pooled {
+            Some((compiled, pool)) => (compiled, Some(pool)),
+            None => (compiled, None),
+        })
     }
 
     fn key(&self, digest: [u8; 32]) -> CacheKey {

@@ -11,6 +11,7 @@ pub mod breakdown;
 mod call_state;
 #[cfg(test)]
 mod child_process;
+mod clock;
 pub mod compile_cache;
 pub mod compiled;
 pub mod engine;
@@ -22,8 +23,8 @@ pub mod limits;
 pub mod loader;
 pub mod module;
 mod network;
-
 mod open;
+pub mod pool;
 pub mod process;
 mod run;
 pub mod session;
@@ -33,7 +34,7 @@ pub mod state;
 mod streams;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
@@ -45,8 +46,9 @@ use self::access::{Access, MissingFolder};
 use self::breakdown::Breakdown;
 use self::fault::ModuleFault;
 use self::loader::Loader;
-use self::module::Module;
-use self::session::{Remains, Session, SessionLimits};
+use self::module::{Code, Module};
+use self::pool::{PLACES, Place};
+use self::session::{Remains, Session, SessionLimits, World};
 use crate::model::{EventSink, ToolError, ToolOutput};
 
 /// What a call of a module's tool needs.
@@ -81,6 +83,12 @@ pub enum NotStarted {
     /// The deadline passed while the code was loaded.
     #[error("its code was not loaded in time")]
     TimedOut,
+    /// The deadline passed while other calls had all places.
+    #[error(
+        "it waited for {} s while {PLACES} other calls were running, which is as many as can run at one time",
+        .0.as_secs_f64()
+    )]
+    NoPlace(Duration),
     /// The caller wants no answer any more.
     #[error("cancelled")]
     Cancelled,
@@ -98,33 +106,71 @@ pub async fn call(
     loader: &Arc<Loader>,
     call: ModuleCall<'_>,
 ) -> Result<(Answer, Remains), NotStarted> {
-    let started = tokio::time::Instant::now();
-    let prepared = prepared(loader, call.module, call.timeout, call.cancel).await?;
-    let Prepared::Skill(skill) = prepared else {
+    let started = Instant::now();
+    let wanted = Wanted {
+        module: call.module,
+        timeout: call.timeout,
+        cancel: call.cancel,
+    };
+    let (code, place) = begin(loader, &wanted).await?;
+    let Prepared::Skill(skill) = &code.prepared else {
         return Err(NotStarted::Module(ModuleFault::WrongUse {
             is: "command",
             wanted: "skill",
         }));
     };
-    let engine = loader.engine();
-    let mut session = Session::start(engine, call.access, call.limits, call.events, None)?;
+    let world = World {
+        access: call.access,
+        limits: call.limits,
+        events: call.events,
+        process: None,
+        place,
+    };
+    let mut session = Session::start(loader.engine_of(code), world)?;
     let rest = call.timeout.saturating_sub(started.elapsed());
     let guest = skill.call(&mut session.store, call.tool, call.arguments);
     let watched = session::watch(guest, rest, call.cancel).await;
     Ok(session.end(watched))
 }
 
-/// A module's code, loaded within the time that its caller has.
-async fn prepared<'a>(
-    loader: &Arc<Loader>,
+/// A module that is to run, and for how long its caller waits.
+struct Wanted<'a> {
     module: &'a Arc<Module>,
     timeout: Duration,
-    cancel: Option<&CancellationToken>,
-) -> Result<&'a Prepared, NotStarted> {
-    let loading = async { Ok(module.prepared(loader).await) };
-    match session::watch(loading, timeout, cancel).await {
-        session::Watched::Done(Ok(prepared)) => Ok(prepared?),
+    cancel: Option<&'a CancellationToken>,
+}
+
+/// Waits for the code of the module and for a place to run it in.
+async fn begin<'a>(
+    loader: &Arc<Loader>,
+    call: &Wanted<'a>,
+) -> Result<(&'a Code, Option<Place>), NotStarted> {
+    // The rule: all is there, and nobody needs a clock to wait for it.
+    if let Some(code) = call.module.loaded() {
+        match &code.pool {
+            None => return Ok((code, None)),
+            Some(pool) => {
+                if let Some(place) = pool.free_place() {
+                    return Ok((code, Some(place)));
+                }
+            }
+        }
+    }
+    let beginning = async {
+        let code = match call.module.code(loader).await {
+            Ok(code) => code,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let place = match &code.pool {
+            None => None,
+            Some(pool) => Some(pool.place().await),
+        };
+        Ok(Ok((code, place)))
+    };
+    match session::watch(beginning, call.timeout, call.cancel).await {
+        session::Watched::Done(Ok(begun)) => Ok(begun?),
         session::Watched::Cancelled => Err(NotStarted::Cancelled),
+        _ if call.module.loaded().is_some() => Err(NotStarted::NoPlace(call.timeout)),
         _ => Err(NotStarted::TimedOut),
     }
 }

@@ -5,15 +5,17 @@
 //! stays until the module is dropped.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
+use tokio::task::JoinHandle;
 
 use super::abi::{self, Prepared};
 use super::fault::ModuleFault;
 use super::loader::Loader;
+use super::pool::Pool;
 use super::shape::{Shape, WasmEncoding};
 use crate::model::ToolSpec;
 
@@ -62,6 +64,26 @@ pub(super) fn hex(bytes: &[u8]) -> String {
         })
 }
 
+/// Code that is loaded and linked.
+pub(super) struct Code {
+    /// What calls it.
+    pub prepared: Prepared,
+    /// Where its instances live; `None`: each maps its own memory.
+    pub pool: Option<Arc<Pool>>,
+}
+
+/// How far a module's code is on its way.
+#[derive(Default)]
+enum Loading {
+    /// Nobody has asked for it.
+    #[default]
+    NotBegun,
+    /// It is being loaded, and nobody waits for it yet.
+    Begun(JoinHandle<Result<Code, ModuleFault>>),
+    /// Somebody waits for it, or has it.
+    Taken,
+}
+
 /// A module that serves.
 pub struct Module {
     path: PathBuf,
@@ -69,7 +91,8 @@ pub struct Module {
     size: u64,
     descriptor: Descriptor,
     from_cache: bool,
-    prepared: OnceCell<Prepared>,
+    code: OnceCell<Code>,
+    loading: Mutex<Loading>,
 }
 
 impl Module {
@@ -78,17 +101,18 @@ impl Module {
         digest: [u8; 32],
         size: u64,
         descriptor: Descriptor,
-        prepared: Option<Prepared>,
+        code: Option<Code>,
     ) -> Self {
-        let from_cache = prepared.is_none();
-        let prepared = OnceCell::new_with(prepared);
+        let from_cache = code.is_none();
+        let code = OnceCell::new_with(code);
         Self {
             path,
             digest,
             size,
             descriptor,
             from_cache,
-            prepared,
+            code,
+            loading: Mutex::default(),
         }
     }
 
@@ -127,21 +151,44 @@ impl Module {
         self.from_cache
     }
 
+    /// Its code, if somebody has loaded it.
+    pub(super) fn loaded(&self) -> Option<&Code> {
+        self.code.get()
+    }
+
     /// Its code, loaded by the first caller while others wait for the same load.
-    pub(super) async fn prepared(
-        self: &Arc<Self>,
-        loader: &Arc<Loader>,
-    ) -> Result<&Prepared, ModuleFault> {
-        if let Some(prepared) = self.prepared.get() {
-            return Ok(prepared);
-        }
-        self.prepared
+    pub(super) async fn code(self: &Arc<Self>, loader: &Arc<Loader>) -> Result<&Code, ModuleFault> {
+        self.code
             .get_or_try_init(|| async {
-                let (module, loader) = (Arc::clone(self), Arc::clone(loader));
-                tokio::task::spawn_blocking(move || loader.load_code(&module))
-                    .await
+                let loading = std::mem::replace(&mut *lock(&self.loading), Loading::Taken);
+                let load = match loading {
+                    Loading::Begun(load) => load,
+                    Loading::NotBegun | Loading::Taken => self.load(loader),
+                };
+                load.await
                     .unwrap_or_else(|panic| Err(ModuleFault::NotCompiled(panic.to_string())))
             })
             .await
     }
+
+    /// Begins to load its code, beside whatever else its first call has to prepare. How
+    /// that ends is told to who asks for the code.
+    pub(crate) fn preload(self: &Arc<Self>, loader: &Arc<Loader>) {
+        if self.loaded().is_some() {
+            return;
+        }
+        let mut loading = lock(&self.loading);
+        if matches!(*loading, Loading::NotBegun) {
+            *loading = Loading::Begun(self.load(loader));
+        }
+    }
+
+    fn load(self: &Arc<Self>, loader: &Arc<Loader>) -> JoinHandle<Result<Code, ModuleFault>> {
+        let (module, loader) = (Arc::clone(self), Arc::clone(loader));
+        tokio::task::spawn_blocking(move || loader.load_code(&module))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,7 +9,7 @@ use super::engine::{Allocation, Engine};
 use super::loader::Loader;
 
 /// The engine that the configuration asks for, started.
-pub(super) fn engine(config: &Config, allocation: Allocation) -> Result<Engine> {
+pub(super) fn engine(config: &Config) -> Result<Engine> {
     let unavailable = |reason: String, help: String| RuntimeError::Unavailable {
         backend: "wasm".into(),
         reason,
@@ -22,7 +22,7 @@ pub(super) fn engine(config: &Config, allocation: Allocation) -> Result<Engine> 
             format!("write \"wasmtime\" at {}", asked.origin()),
         ));
     }
-    Engine::new(allocation).map_err(|error| {
+    Engine::new(Allocation::OnDemand).map_err(|error| {
         unavailable(
             format!("the engine can not start: {error:#}"),
             "run where threads and executable memory are allowed, or use another backend".into(),
@@ -37,7 +37,8 @@ impl Loader {
         let wasm = &config.runtime.wasm;
         let cache = CompileCache::open(&wasm.cache_path.value, wasm.cache_max_bytes.value);
         Ok(Self::new(
-            engine(config, allocation)?,
+            engine(config)?,
+            allocation,
             cache,
             wasm.max_memory_bytes.value,
         ))

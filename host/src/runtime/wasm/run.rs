@@ -3,11 +3,10 @@
 //! Invariant: the deadline covers everything, also loading the code and start functions.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use super::NotStarted;
 use super::abi::Prepared;
 use super::access::Access;
 use super::breakdown::Breakdown;
@@ -15,7 +14,8 @@ use super::fault::ModuleFault;
 use super::loader::Loader;
 use super::module::Module;
 use super::process::Process;
-use super::session::{self, Remains, Session, SessionLimits};
+use super::session::{self, Remains, Session, SessionLimits, World};
+use super::{NotStarted, Wanted, begin};
 use crate::model::EventSink;
 
 /// What a run of a command needs.
@@ -48,16 +48,27 @@ pub async fn run(
     loader: &Arc<Loader>,
     call: CommandCall<'_>,
 ) -> Result<(CommandEnd, Remains), NotStarted> {
-    let started = tokio::time::Instant::now();
-    let prepared = super::prepared(loader, call.module, call.timeout, call.cancel).await?;
-    let Prepared::Command(command) = prepared else {
+    let started = Instant::now();
+    let wanted = Wanted {
+        module: call.module,
+        timeout: call.timeout,
+        cancel: call.cancel,
+    };
+    let (code, place) = begin(loader, &wanted).await?;
+    let Prepared::Command(command) = &code.prepared else {
         return Err(NotStarted::Module(ModuleFault::WrongUse {
             is: "skill",
             wanted: "command",
         }));
     };
-    let (engine, process) = (loader.engine(), Some(&call.process));
-    let mut session = Session::start(engine, call.access, call.limits, call.events, process)?;
+    let world = World {
+        access: call.access,
+        limits: call.limits,
+        events: call.events,
+        process: Some(&call.process),
+        place,
+    };
+    let mut session = Session::start(loader.engine_of(code), world)?;
     let rest = call.timeout.saturating_sub(started.elapsed());
     let guest = command.run(&mut session.store);
     let watched = session::watch(guest, rest, call.cancel).await;

@@ -1,7 +1,7 @@
 //! One guest from its start to its end, watched: time, memory, output, cancellation.
 //!
 //! Invariant: whatever the guest does, [`watch`] returns when its deadline passes, and
-//! dropping the [`Session`] frees everything the guest held.
+//! dropping the [`Session`] frees everything the guest held, its place last.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -16,6 +16,7 @@ use super::breakdown::Breakdown;
 use super::call_state::CallState;
 use super::engine::Engine;
 use super::limits::MAX_HANDLES;
+use super::pool::Place;
 use super::process::Process;
 use crate::model::{Capability, Captured, EventSink};
 use crate::runtime::capture::{Capture, Stream};
@@ -37,6 +38,23 @@ pub(super) struct Session {
     pub store: Store<CallState>,
     stdout: Capture,
     stderr: Capture,
+    /// After the store: it has the instance that lives there.
+    #[expect(dead_code, reason = "held for its end")]
+    place: Option<Place>,
+}
+
+/// What a guest is started with.
+pub(super) struct World<'a> {
+    /// What it may touch.
+    pub access: &'a Access,
+    /// What it may use.
+    pub limits: &'a SessionLimits,
+    /// Hears of what happens.
+    pub events: Option<EventSink>,
+    /// Arguments, variables and standard input of a command.
+    pub process: Option<&'a Process<'a>>,
+    /// Where the pool keeps its instance.
+    pub place: Option<Place>,
 }
 
 /// What a guest left behind.
@@ -50,15 +68,15 @@ pub struct Remains {
 }
 
 impl Session {
-    /// Makes the world of a guest; nothing of the guest runs yet. A command brings its
-    /// `process` along.
-    pub fn start(
-        engine: &Engine,
-        access: &Access,
-        limits: &SessionLimits,
-        events: Option<EventSink>,
-        process: Option<&Process<'_>>,
-    ) -> Result<Self, MissingFolder> {
+    /// Makes the world of a guest; nothing of the guest runs yet.
+    pub fn start(engine: &Engine, world: World<'_>) -> Result<Self, MissingFolder> {
+        let World {
+            access,
+            limits,
+            events,
+            process,
+            place,
+        } = world;
         let stdout = Capture::new(Stream::Stdout, limits.max_output, events.clone());
         let stderr = Capture::new(Stream::Stderr, limits.max_output, events.clone());
         let streams = (stdout.clone(), stderr.clone());
@@ -80,6 +98,7 @@ impl Session {
             store,
             stdout,
             stderr,
+            place,
         })
     }
 

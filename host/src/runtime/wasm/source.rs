@@ -3,7 +3,7 @@
 //! Invariant: a file inside of the module folder is opened through that folder, so that a
 //! link swapped in by somebody else can not lead out of it.
 
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -57,15 +57,14 @@ impl ModuleSource {
 
     /// Reads the file.
     pub(super) fn read(&self) -> Result<Vec<u8>, ModuleFault> {
-        let unreadable = |error: std::io::Error| ModuleFault::Unreadable(error.to_string());
         let file = match &self.folder {
             Some((folder, _)) => folder
                 .open(&self.file)
                 .map_err(|error| self.explain(&error))?,
             None => cap_std::fs::File::open_ambient(&self.file, ambient_authority())
-                .map_err(unreadable)?,
+                .map_err(|error| unreadable(&error))?,
         };
-        let metadata = file.metadata().map_err(unreadable)?;
+        let metadata = file.metadata().map_err(|error| unreadable(&error))?;
         if !metadata.is_file() {
             return Err(ModuleFault::Unreadable("it is no regular file".into()));
         }
@@ -80,7 +79,7 @@ impl ModuleSource {
         // The file may grow while it is read; the limit holds all the same.
         file.take(MAX_MODULE_BYTES + 1)
             .read_to_end(&mut bytes)
-            .map_err(unreadable)?;
+            .map_err(|error| unreadable(&error))?;
         if bytes.len() as u64 > MAX_MODULE_BYTES {
             return Err(too_large(bytes.len() as u64));
         }
@@ -90,11 +89,18 @@ impl ModuleSource {
     /// Why the file can not be opened, in words that help.
     pub(super) fn explain(&self, error: &std::io::Error) -> ModuleFault {
         let is_link = std::fs::symlink_metadata(self.path()).is_ok_and(|data| data.is_symlink());
-        if is_link && error.kind() == std::io::ErrorKind::PermissionDenied {
+        if is_link && error.kind() == ErrorKind::PermissionDenied {
             return ModuleFault::Unreadable(
                 "it is a link that leads out of the module folder; copy the file, or name it by its absolute path with `module` in the configuration".into(),
             );
         }
-        ModuleFault::Unreadable(error.to_string())
+        unreadable(error)
+    }
+}
+
+fn unreadable(error: &std::io::Error) -> ModuleFault {
+    match error.kind() {
+        ErrorKind::NotFound => ModuleFault::Missing,
+        _ => ModuleFault::Unreadable(error.to_string()),
     }
 }

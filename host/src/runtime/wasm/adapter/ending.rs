@@ -71,6 +71,11 @@ pub(super) fn not_started(
             granted_by: missing.grant.granted_by,
         }),
         NotStarted::TimedOut => Err(still_compiling(command, execution.timeout)),
+        NotStarted::NoPlace(_) => Err(RuntimeError::Unavailable {
+            backend: BACKEND.into(),
+            reason: why.to_string(),
+            help: "try again later, or allow it more time".into(),
+        }),
         NotStarted::Cancelled => Ok(ExecutionOutput::unheard(Ending::Cancelled, started)),
     }
 }

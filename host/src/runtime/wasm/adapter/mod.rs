@@ -61,7 +61,11 @@ impl WasmAdapter {
                 ModuleFolder::new(wasm.module_path.clone()),
                 KeptModules::default(),
             ),
-            access: Access::new(&grants(config, None, &IndexMap::new(), environment), None, IndexMap::new()),
+            access: Access::new(
+                &grants(config, None, &IndexMap::new(), environment),
+                None,
+                IndexMap::new(),
+            ),
             limits: SessionLimits {
                 max_memory: wasm.max_memory_bytes.value,
                 max_output: config.runtime.max_output_bytes.value,

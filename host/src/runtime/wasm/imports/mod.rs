@@ -21,6 +21,7 @@ pub(super) use missing::missing;
 
 use super::abi::skill::bindings;
 use super::call_state::CallState;
+use super::shape::{ExternName, WasmEncoding};
 use super::state::Namespace;
 use crate::model::EventSink;
 
@@ -61,6 +62,17 @@ pub const OFFERED: &[(&str, &str)] = &[
     ("wasi:sockets/udp", "0.2.12"),
     ("wasi:sockets/udp-create-socket", "0.2.12"),
 ];
+
+/// The version in which the linkers serve an import; `None`: they do not know it.
+pub fn offered(encoding: WasmEncoding, import: &ExternName) -> Option<&'static str> {
+    match encoding {
+        WasmEncoding::Component => {
+            let known = OFFERED.iter().find(|(name, _)| *name == import.name);
+            known.map(|(_, version)| *version)
+        }
+        WasmEncoding::Core => preview1::offered(import),
+    }
+}
 
 /// The host's side of the `prx:skill` imports during one call.
 pub struct Services {

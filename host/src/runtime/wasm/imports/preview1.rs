@@ -147,10 +147,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::model::EventSink;
     use crate::runtime::wasm::access::Access;
     use crate::runtime::wasm::engine::{Allocation, Engine};
-    use crate::runtime::wasm::session::{Session, SessionLimits};
+    use crate::runtime::wasm::session::{Session, SessionLimits, World};
 
     #[test]
     fn what_is_offered_is_what_is_linked() {
@@ -159,10 +158,18 @@ mod tests {
             max_memory: 0,
             max_output: 0,
         };
-        let nobody: Option<EventSink> = None;
-        let mut session = Session::start(&engine, &Access::none(), &limits, nobody, None).unwrap();
+        let access = Access::none();
+        let world = World {
+            access: &access,
+            limits: &limits,
+            events: None,
+            process: None,
+            place: None,
+        };
+        let mut session = Session::start(&engine, world).unwrap();
         let linked: BTreeSet<String> = engine
             .core_linker()
+            .unwrap()
             .iter(&mut session.store)
             .map(|(module, name, _)| format!("{module} {name}"))
             .collect();
