@@ -2,7 +2,7 @@
 //! back.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -93,6 +93,18 @@ impl Engine {
         Ok(())
     }
 
+    /// What it left mounted would keep its folder from being removed.
+    fn unmount(&self) {
+        let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
+        let places = mounts.lines().filter_map(|line| line.split(' ').nth(1));
+        let ours: Vec<_> = places
+            .filter(|place| Path::new(place).starts_with(self.folder.path()))
+            .collect();
+        for place in ours.iter().rev() {
+            let _ = Command::new("umount").args(["-l", place]).status();
+        }
+    }
+
     fn kill_orphan(&self) {
         let file = self.folder.path().join("run/containerd/containerd.pid");
         let pid = std::fs::read_to_string(&file).ok();
@@ -112,6 +124,7 @@ impl Drop for Engine {
             let _ = daemon.wait();
         }
         self.kill_orphan();
+        self.unmount();
     }
 }
 
