@@ -2,12 +2,14 @@
 //! back.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use bollard::query_parameters::ImportImageOptionsBuilder;
+use futures::StreamExt as _;
 use prx_host::model::Event;
 use prx_host::{Ending, Execution, Program, RuntimeAdapter as _, RuntimeError};
 use prx_tests::containers::{self, LONG, Yard};
@@ -36,11 +38,22 @@ impl Engine {
         self.folder.path().join("docker.sock")
     }
 
+    async fn answers(&self) -> bool {
+        // There is no client for a socket that is not there yet.
+        match containers::client(&self.socket()) {
+            Ok(client) => client.ping().await.is_ok(),
+            Err(_) => false,
+        }
+    }
+
     async fn start_daemon(&mut self) -> Result<()> {
         let at = |name: &str| self.folder.path().join(name).display().to_string();
         std::fs::write(at("config.json"), "{}")?;
         let log = std::fs::File::create(at("log"))?;
-        let mut daemon = Command::new("dockerd")
+        // With a network of its own: without it, an engine that wants no bridge removes the
+        // one of any other engine here.
+        let mut daemon = Command::new("unshare")
+            .args(["--net", "dockerd"])
             .arg(format!("--host=unix://{}", at("docker.sock")))
             .arg(format!("--data-root={}", at("data")))
             .arg(format!("--exec-root={}", at("run")))
@@ -52,8 +65,7 @@ impl Engine {
             .stderr(log)
             .spawn()
             .context("could not start `dockerd`: run `cargo xtask test`, which installs it")?;
-        let client = containers::client(&self.socket())?;
-        while client.ping().await.is_err() {
+        while !self.answers().await {
             if let Some(status) = daemon.try_wait()? {
                 let log = std::fs::read_to_string(at("log"))?;
                 bail!("`dockerd` ended ({status}): {log}");
@@ -75,7 +87,31 @@ impl Engine {
         if let Some(mut daemon) = self.daemon.take() {
             daemon.wait()?;
         }
+        // Dead as well, and not collected by everybody's parent everywhere: the next daemon
+        // would wait for it.
+        self.kill_orphan();
         Ok(())
+    }
+
+    /// What it left mounted would keep its folder from being removed.
+    fn unmount(&self) {
+        let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
+        let places = mounts.lines().filter_map(|line| line.split(' ').nth(1));
+        let ours: Vec<_> = places
+            .filter(|place| Path::new(place).starts_with(self.folder.path()))
+            .collect();
+        for place in ours.iter().rev() {
+            let _ = Command::new("umount").args(["-l", place]).status();
+        }
+    }
+
+    fn kill_orphan(&self) {
+        let file = self.folder.path().join("run/containerd/containerd.pid");
+        let pid = std::fs::read_to_string(&file).ok();
+        if let Some(pid) = pid.and_then(|pid| Pid::from_raw(pid.trim().parse().ok()?)) {
+            let _ = kill_process(pid, Signal::KILL);
+            let _ = std::fs::remove_file(&file);
+        }
     }
 }
 
@@ -87,21 +123,29 @@ impl Drop for Engine {
         {
             let _ = daemon.wait();
         }
-        let orphan = self.folder.path().join("run/containerd/containerd.pid");
-        let pid = std::fs::read_to_string(orphan).ok();
-        let pid = pid.and_then(|pid| Pid::from_raw(pid.trim().parse().ok()?));
-        if let Some(pid) = pid {
-            let _ = kill_process(pid, Signal::KILL);
-        }
+        self.kill_orphan();
+        self.unmount();
     }
 }
 
-/// A yard on that engine, with the image pulled into it.
+/// A yard on that engine, with the image copied into it.
 async fn yard_on(engine: &Engine) -> Result<Yard> {
     let mut yard = Yard::new()?;
+    let mut packed = Vec::new();
+    let given = containers::client(&yard.socket)?;
+    let mut pieces = given.export_image(&yard.image);
+    while let Some(piece) = pieces.next().await {
+        packed.extend_from_slice(&piece?);
+    }
+    drop(pieces);
     yard.socket = engine.socket();
-    yard.image = containers::image_in_registry()?;
-    yard.adapter().await?.ensure_image().await?;
+    let own = containers::client(&yard.socket)?;
+    let options = ImportImageOptionsBuilder::new().build();
+    let packed = bollard::body_full(packed.into());
+    let mut answers = own.import_image(options, packed, None);
+    while let Some(answer) = answers.next().await {
+        answer?;
+    }
     Ok(yard)
 }
 

@@ -68,13 +68,15 @@ async fn the_network_is_the_one_that_is_written() -> Result<()> {
     let open = Yard::with("network = \"host\"\n")?;
     let server = TcpListener::bind("127.0.0.1:0")?;
     let port = server.local_addr()?.port();
-    let output = open
-        .shell(&format!("echo heard | nc -w 2 127.0.0.1 {port}"))
-        .await?;
-    let mut heard = String::new();
-    let (mut connection, _) = server.accept()?;
-    connection.read_to_string(&mut heard)?;
-    assert_eq!(heard, "heard\n", "{output:?}");
+    let heard = std::thread::spawn(move || -> Result<String> {
+        let mut heard = String::new();
+        server.accept()?.0.read_to_string(&mut heard)?;
+        Ok(heard)
+    });
+    let line = format!("echo heard | nc -w 2 127.0.0.1 {port}");
+    let output = open.shell(&line).await?;
+    assert!(output.is_success(), "{output:?}");
+    assert_eq!(heard.join().expect("it does not panic")?, "heard\n");
     Ok(())
 }
 

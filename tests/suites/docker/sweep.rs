@@ -19,8 +19,10 @@ struct Host {
 
 impl Host {
     /// Starts one with that variable for a name, and waits until its command has begun.
-    fn start(name: &str) -> Result<Self> {
+    fn start(name: &str, yard: &Yard) -> Result<Self> {
         let mut command: Command = process::again(&another_host, name.into())?;
+        // Killed, it can not remove its folder itself.
+        command.env("TMPDIR", yard.beside(""));
         let mut child = command.stdout(Stdio::piped()).spawn()?;
         let said = child.stdout.take().context("a pipe")?;
         let host = Self { child };
@@ -103,8 +105,8 @@ async fn only_what_hosts_left_that_are_gone_is_swept() -> Result<()> {
         names.retain(|name| name.ends_with(&format!("-{own}")));
         Ok(names)
     };
-    let mut killed = Host::start(&name("killed"))?;
-    let mut living = Host::start(&name("living"))?;
+    let mut killed = Host::start(&name("killed"), &yard)?;
+    let mut living = Host::start(&name("living"), &yard)?;
     assert_eq!(ours().await?, [name("killed"), name("living")]);
 
     yard.adapter().await?;

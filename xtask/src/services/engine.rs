@@ -23,6 +23,8 @@ pub struct Engine {
     #[allow(dead_code, reason = "held for its end")]
     daemon: Started,
     #[allow(dead_code, reason = "held for its end")]
+    mounts: Mounts,
+    #[allow(dead_code, reason = "held for its end")]
     bridge: Bridge,
 }
 
@@ -49,6 +51,7 @@ impl Engine {
         let mut engine = Self {
             socket,
             daemon,
+            mounts: Mounts(folder.to_owned()),
             bridge,
         };
         let socket = engine.socket.clone();
@@ -101,6 +104,25 @@ fn request(
         bail!("the engine answered {status} to {method} {path}: {body}");
     }
     Ok(body.to_owned())
+}
+
+/// What an engine leaves mounted in its folder, which could not be removed then.
+struct Mounts(PathBuf);
+
+impl Drop for Mounts {
+    fn drop(&mut self) {
+        let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
+        let places = mounts.lines().filter_map(|line| line.split(' ').nth(1));
+        let ours: Vec<_> = places
+            .filter(|place| Path::new(place).starts_with(&self.0))
+            .collect();
+        // The last one may lie on one before it.
+        for place in ours.iter().rev() {
+            if let Err(error) = command::quietly(Command::new("umount").args(["-l", place])) {
+                eprintln!("warning: {error:#}");
+            }
+        }
+    }
 }
 
 /// A network bridge: the usual one may be somebody's.

@@ -5,7 +5,7 @@
 //! removed, or handed over to the caretaker.
 
 use std::pin::{Pin, pin};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use bollard::container::AttachContainerResults;
 use bollard::errors::Error;
@@ -24,7 +24,7 @@ use super::faults::{
 use super::remove::Leftover;
 use super::stop::Stop;
 use super::streams::{Captures, feed};
-use super::{Shared, process};
+use super::{Shared, memory, process};
 use crate::runtime::{Ending, ExecutionOutput, Result, RuntimeError};
 
 /// How long an engine may take to end a container and to give its last output.
@@ -64,6 +64,7 @@ pub(super) async fn run(
 struct Container<'a> {
     shared: &'a Shared,
     leftover: Leftover,
+    began: SystemTime,
     gone: bool,
 }
 
@@ -75,14 +76,14 @@ struct End {
 
 impl<'a> Container<'a> {
     fn new(shared: &'a Shared) -> Self {
-        let number = shared.next_number();
         Self {
             shared,
             leftover: Leftover {
-                name: format!("prx-host-{}-{number}", process::instance()),
+                name: process::new_name(),
                 seen: false,
                 kept: !shared.settings.auto_remove,
             },
+            began: SystemTime::now(),
             // From here on the request may be under way.
             gone: false,
         }
@@ -215,7 +216,7 @@ impl<'a> Container<'a> {
         let state = state.ok_or_else(cut_off)?;
         Ok(End {
             exit_code: state.exit_code.ok_or_else(cut_off)?,
-            out_of_memory: state.oom_killed.unwrap_or(false),
+            out_of_memory: memory::ran_out(client, self.name(), &state, self.began).await,
         })
     }
 

@@ -47,6 +47,8 @@ impl fmt::Display for Address {
 #[derive(Clone)]
 pub(super) struct Connection {
     pub client: Docker,
+    /// Another one for the same engine, that shares nothing with the first.
+    pub apart: Docker,
     pub address: Address,
     pub engine: Engine,
 }
@@ -191,7 +193,7 @@ async fn introduce(address: &Address) -> Result<Connection> {
             "name the engine's socket in `runtime.docker.socket`",
         )
     };
-    let client = client(address, API_DEFAULT_VERSION).map_err(strange)?;
+    let client = client_of(address, API_DEFAULT_VERSION).map_err(strange)?;
     let client = client.negotiate_version().await.map_err(strange)?;
     let api = client.client_version();
     if api < at_least {
@@ -205,21 +207,14 @@ async fn introduce(address: &Address) -> Result<Connection> {
     let version = client.version().await.map_err(strange)?;
     let info = client.info().await.map_err(strange)?;
     Ok(Connection {
+        apart: client_of(address, &api).map_err(strange)?,
         engine: Engine::new(api.to_string(), &version, info),
         client,
         address: address.clone(),
     })
 }
 
-impl Connection {
-    /// Another client for the same engine, for use on another runtime: what a client keeps
-    /// open ends with the runtime that opened it.
-    pub fn another_client(&self) -> Result<Docker, bollard::errors::Error> {
-        client(&self.address, &self.client.client_version())
-    }
-}
-
-fn client(address: &Address, version: &ClientVersion) -> Result<Docker, bollard::errors::Error> {
+fn client_of(address: &Address, version: &ClientVersion) -> Result<Docker, bollard::errors::Error> {
     match address {
         Address::Socket(path) => {
             Docker::connect_with_unix(&path.to_string_lossy(), REQUEST_SECONDS, version)

@@ -15,6 +15,7 @@ mod engine;
 mod faults;
 mod health;
 mod image;
+mod memory;
 mod process;
 mod remove;
 mod settings;
@@ -26,7 +27,6 @@ mod workspace;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -85,13 +85,6 @@ struct Shared {
     patient: Docker,
     pulls: Pulls,
     caretaker: Caretaker,
-    numbers: AtomicU64,
-}
-
-impl Shared {
-    fn next_number(&self) -> u64 {
-        self.numbers.fetch_add(1, Ordering::Relaxed)
-    }
 }
 
 impl DockerAdapter {
@@ -151,10 +144,9 @@ impl DockerAdapter {
             shared: Arc::new(Shared {
                 settings,
                 patient: connection.client.clone().with_timeout(PATIENT),
-                caretaker: Caretaker::new(connection.clone()),
+                caretaker: Caretaker::new(connection.apart.clone()),
                 connection,
                 pulls: Pulls::default(),
-                numbers: AtomicU64::new(0),
             }),
         })
     }

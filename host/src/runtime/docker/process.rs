@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// On every container of every host: a number drawn once per process.
@@ -48,9 +49,11 @@ impl HostProcess {
     }
 }
 
-/// A number that is this process's own.
-pub(super) fn instance() -> &'static str {
-    &HostProcess::current().instance
+/// A name that no other container has or had, whichever adapter of this process asks.
+pub(super) fn new_name() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("prx-host-{}-{number}", HostProcess::current().instance)
 }
 
 /// The labels of a container for a call that ends by `timeout`.

@@ -15,7 +15,6 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::connect::Connection;
 use super::faults::{is_conflict, is_missing, said};
 
 /// How long the end of an adapter may take.
@@ -84,7 +83,7 @@ async fn remove(client: &Docker, name: &str) -> Result<(), Error> {
 
 /// Sees to leftovers until it is dropped, and to the last ones while it is.
 pub(super) struct Caretaker {
-    connection: Connection,
+    client: Docker,
     at_work: Mutex<Option<Thread>>,
 }
 
@@ -94,9 +93,11 @@ struct Thread {
 }
 
 impl Caretaker {
-    pub fn new(connection: Connection) -> Self {
+    /// `client` is of nobody else: what a client keeps open ends with the runtime that
+    /// opened it.
+    pub fn new(client: Docker) -> Self {
         Self {
-            connection,
+            client,
             at_work: Mutex::new(None),
         }
     }
@@ -105,7 +106,7 @@ impl Caretaker {
     pub fn take(&self, leftover: Leftover) {
         let mut at_work = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
         if at_work.is_none() {
-            *at_work = start(&self.connection);
+            *at_work = start(&self.client);
         }
         let name = leftover.name.clone();
         let sent = (at_work.as_ref()).is_some_and(|it| it.leftovers.send(leftover).is_ok());
@@ -129,8 +130,8 @@ impl Drop for Caretaker {
     }
 }
 
-fn start(connection: &Connection) -> Option<Thread> {
-    let client = connection.another_client().ok()?;
+fn start(client: &Docker) -> Option<Thread> {
+    let client = client.clone();
     let (leftovers, taken) = unbounded_channel();
     let ended = std::thread::Builder::new()
         .name("prx-containers".to_owned())

@@ -30,7 +30,7 @@ impl Place {
             return unmounted(engine, working_dir);
         };
         let source = workspace(settings)?;
-        let owner = fs::metadata(&source).map_err(|error| folder(settings, &error.to_string()))?;
+        let owner = fs::metadata(&source).map_err(|error| missing(settings, &error.to_string()))?;
         let working_dir = match working_dir {
             None => mount_path.clone(),
             Some(path) => inside(path, &source, mount_path)?,
@@ -71,11 +71,11 @@ fn process_user() -> (u32, u32) {
 
 /// The workspace without links. The whole machine is none.
 fn workspace(settings: &Settings) -> Result<PathBuf> {
-    let at = |error: std::io::Error| folder(settings, &error.to_string());
+    let at = |error: std::io::Error| missing(settings, &error.to_string());
     let source = fs::canonicalize(&settings.workspace.value).map_err(at)?;
     let found = fs::metadata(&source).map_err(at)?;
     if !found.is_dir() {
-        return Err(folder(settings, "it is no folder"));
+        return Err(missing(settings, "it is no folder"));
     }
     // Also under another name: a bind mount of `/` is `/`.
     let root = fs::metadata("/").map_err(at)?;
@@ -86,6 +86,13 @@ fn workspace(settings: &Settings) -> Result<PathBuf> {
         ));
     }
     Ok(source)
+}
+
+fn missing(settings: &Settings, reason: &str) -> RuntimeError {
+    RuntimeError::WorkingDirectory {
+        path: settings.workspace.value.clone(),
+        reason: format!("{reason}; it is {}", settings.workspace.origin()),
+    }
 }
 
 fn folder(settings: &Settings, reason: &str) -> RuntimeError {

@@ -1,0 +1,48 @@
+//! Whether a container was killed for its memory. The engine hears of that and of the end
+//! of the container on two ways, and says of an end that came first that it was any kill.
+
+use std::collections::HashMap;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bollard::Docker;
+use bollard::models::ContainerState;
+use bollard::query_parameters::EventsOptionsBuilder;
+use futures::StreamExt as _;
+use tokio::time::timeout;
+
+/// The code of a command that SIGKILL ended.
+const KILLED: i64 = 128 + 9;
+
+/// How long the news may be late.
+const LATE: Duration = Duration::from_secs(1);
+
+/// What a container's end tells about its memory. Asks again only after a SIGKILL.
+pub(super) async fn ran_out(
+    client: &Docker,
+    name: &str,
+    state: &ContainerState,
+    began: SystemTime,
+) -> bool {
+    if state.oom_killed == Some(true) {
+        return true;
+    }
+    if state.exit_code != Some(KILLED) {
+        return false;
+    }
+    let filters = HashMap::from([("container", vec![name]), ("event", vec!["oom"])]);
+    let options = EventsOptionsBuilder::new()
+        .since(&seconds(began))
+        .until(&seconds(SystemTime::now() + LATE))
+        .filters(&filters)
+        .build();
+    let mut events = client.events(Some(options));
+    // The engine ends the answer by itself, at the latest when `LATE` and what rounding
+    // adds have passed.
+    let first = timeout(3 * LATE, events.next()).await;
+    matches!(first, Ok(Some(Ok(_))))
+}
+
+fn seconds(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_secs().to_string()
+}
