@@ -178,7 +178,8 @@ unsafe extern "C" fn main(stack: *const usize) -> ! {
         limit(RLIMIT_NOFILE, number(4));
         // SAFETY: both lists end with a null.
         let error = unsafe {
-            syscall(number::SETSID, [0; 6]);
+            // Not a session: the sandbox is in one that has no terminal.
+            syscall(number::SETPGID, [0; 6]);
             let Command { path, argv, envp } = command;
             syscall(number::EXECVE, [path, argv, envp, 0, 0, 0])
         };
