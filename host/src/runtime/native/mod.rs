@@ -36,6 +36,9 @@ use crate::config::{Config, Environment, SandboxBackend};
 
 const NAME: &str = "native";
 
+/// How often a sandbox is started that fails by chance.
+const TRIES: u32 = 5;
+
 /// Runs commands as processes of this machine.
 #[derive(Debug)]
 pub struct NativeAdapter {
@@ -175,26 +178,33 @@ impl RuntimeAdapter for NativeAdapter {
     }
 
     async fn run(&self, execution: Execution<'_>) -> Result<ExecutionOutput> {
-        let target = self.target(&execution)?;
-        let seen = Seen {
-            file: target.file.clone(),
-        };
-        let prepared = self.sandbox.prepare(target)?;
-        let bounds = Bounds {
-            stdin: execution.stdin,
-            timeout: execution.timeout,
-            cancel: execution.cancel,
-            events: execution.events.clone(),
-            max_output: execution.max_output.unwrap_or(self.max_output),
-        };
-        match process::run(prepared, bounds).await {
-            Ok(ran) => self.output(&execution, &seen, ran),
-            Err(error) => Err(failure::not_started(
-                &error,
-                execution.program.command(),
-                &seen.file,
-                &self.sandbox,
-            )),
+        let mut tries = 1;
+        loop {
+            let target = self.target(&execution)?;
+            let seen = Seen {
+                file: target.file.clone(),
+            };
+            let prepared = self.sandbox.prepare(target)?;
+            let bounds = Bounds {
+                stdin: execution.stdin,
+                timeout: execution.timeout,
+                cancel: execution.cancel,
+                events: execution.events.clone(),
+                max_output: execution.max_output.unwrap_or(self.max_output),
+            };
+            match process::run(prepared, bounds).await {
+                Ok(ran) if tries < TRIES && self.sandbox.may_be_tried_again(&ran) => tries += 1,
+                Ok(ran) => return self.output(&execution, &seen, ran),
+                Err(error) => {
+                    let command = execution.program.command();
+                    return Err(failure::not_started(
+                        &error,
+                        command,
+                        &seen.file,
+                        &self.sandbox,
+                    ));
+                }
+            }
         }
     }
 }
