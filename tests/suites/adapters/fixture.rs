@@ -16,7 +16,7 @@ use tempfile::TempDir;
 pub const STAGES: &str = "PRX_TEST_STAGES";
 
 /// Longer than any case takes that is not about time.
-pub const LONG: Duration = Duration::from_secs(60);
+pub const LONG: Duration = Duration::from_mins(1);
 
 /// Shorter than any role lasts that does not end by itself.
 pub const SHORT: Duration = Duration::from_millis(700);
@@ -81,7 +81,11 @@ pub struct Command {
 impl Command {
     /// How the player of `tests/src/bin` plays a role.
     pub fn of_player(player: &str, behaviour: &Behaviour<'_>) -> Self {
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = |bytes: &[u8]| -> String {
+            let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or_default();
+            let pair = |byte: &u8| [digit(byte >> 4), digit(byte & 15)];
+            bytes.iter().flat_map(pair).collect()
+        };
         let marked = |role: &str, marker: &str| vec![role.to_owned(), marker.to_owned()];
         let args: Vec<String> = match behaviour {
             Behaviour::PrintArguments(arguments) => {
@@ -135,6 +139,10 @@ pub enum Breakdown {
 
 /// How a backend differs from the others, said here so that no case skips in silence.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a difference by itself"
+)]
 pub struct Differences {
     /// How `Behaviour::Abort` ends.
     pub breakdown: Breakdown,

@@ -95,6 +95,12 @@ impl Firejail {
     }
 }
 
+/// Whether a complaint is about a mount that somebody else made at the same moment, for
+/// instance a container: Firejail takes it for its own, and gives up.
+pub(super) fn is_chance(complaint: &str) -> bool {
+    complaint.contains("last mount name") && complaint.contains("invalid")
+}
+
 fn options_of(config: &Config, paths: &Paths) -> io::Result<Vec<OsString>> {
     let mut options: Vec<OsString> = [
         "--quiet",

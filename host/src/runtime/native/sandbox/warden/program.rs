@@ -170,6 +170,8 @@ unsafe extern "C" fn main(stack: *const usize) -> ! {
         tell(control, b's', 0);
         exit(0);
     }
+    // Before the command can do anything, such as killing this process.
+    tell(control, b'r', 0);
     // SAFETY: a fork; both go on with memory of their own.
     let child = unsafe { syscall(number::CLONE, [SIGCHLD, 0, 0, 0, 0, 0]) };
     if child == 0 {
@@ -178,7 +180,8 @@ unsafe extern "C" fn main(stack: *const usize) -> ! {
         limit(RLIMIT_NOFILE, number(4));
         // SAFETY: both lists end with a null.
         let error = unsafe {
-            syscall(number::SETSID, [0; 6]);
+            // Not a session: the sandbox is in one that has no terminal.
+            syscall(number::SETPGID, [0; 6]);
             let Command { path, argv, envp } = command;
             syscall(number::EXECVE, [path, argv, envp, 0, 0, 0])
         };
@@ -189,7 +192,6 @@ unsafe extern "C" fn main(stack: *const usize) -> ! {
         tell(control, b'x', -child as i32);
         exit(127);
     }
-    tell(control, b'r', 0);
     watch(control, signals as usize, child)
 }
 

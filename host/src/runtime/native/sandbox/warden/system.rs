@@ -16,7 +16,7 @@ pub mod number {
     pub const WAIT4: usize = 61;
     pub const KILL: usize = 62;
     pub const FCNTL: usize = 72;
-    pub const SETSID: usize = 112;
+    pub const SETPGID: usize = 109;
     pub const PRCTL: usize = 157;
     pub const EXIT_GROUP: usize = 231;
     pub const PPOLL: usize = 271;
@@ -36,7 +36,7 @@ pub mod number {
     pub const EXIT_GROUP: usize = 94;
     pub const KILL: usize = 129;
     pub const SIGPROCMASK: usize = 135;
-    pub const SETSID: usize = 157;
+    pub const SETPGID: usize = 154;
     pub const PRCTL: usize = 167;
     pub const GETPID: usize = 172;
     pub const CLONE: usize = 220;
