@@ -2,6 +2,7 @@
 //! answers that it gives elsewhere.
 
 use std::fs;
+use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use prx_host::{Ending, RuntimeAdapter as _, RuntimeError, WasmAdapter};
@@ -102,6 +103,30 @@ async fn python_hears_and_says_what_any_program_does() -> Result<()> {
     ensure!(made.success());
     let waits = run(&adapter, "python", &["-c", "open('pipe')"]).await?;
     assert_eq!(waits.exit_code, Some(1), "{}", waits.stderr.text());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn python_that_takes_too_long_is_ended() -> Result<()> {
+    let stage = stage("python", PYTHON)?.wasm("max_memory_mb = 256");
+    let adapter = stage.wasm_adapter()?;
+    // Compiled before the clock runs.
+    assert_eq!(python(&adapter, "").await?, "");
+    for script in ["import time; time.sleep(3600)", "while True: pass"] {
+        let args = arguments(&["-c", script]);
+        let mut lasting = execution("python", &args);
+        lasting.timeout = Duration::from_secs(2);
+        let output = adapter.run(lasting).await?;
+        assert_eq!((output.exit_code, output.ending), (None, Ending::TimedOut));
+    }
+    let grows = ["-c", "x = [bytearray(1 << 20) for _ in range(1000)]"];
+    let output = run(&adapter, "python", &grows).await?;
+    // Python catches what it was refused, and says so in its own way.
+    let words = output.stderr.last_words().unwrap_or_default();
+    ensure!(
+        output.exit_code == Some(1) && words.contains("MemoryError"),
+        "{words}"
+    );
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Invariant: a folder in the cache is whole, and is what its digest says.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -120,10 +121,10 @@ fn only_file(folder: &Path) -> Result<PathBuf> {
 }
 
 fn check(bytes: &[u8], digest: &str) -> Result<()> {
-    let found: String = Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let mut found = String::new();
+    for byte in Sha256::digest(bytes) {
+        write!(found, "{byte:02x}")?;
+    }
     if found != digest {
         bail!("its SHA-256 is {found}, and must be {digest}");
     }
