@@ -33,7 +33,8 @@ pub use runtime::wasm::{
     shape::{ExternName, Shape, WasmEncoding},
 };
 pub use runtime::{
-    Ending, Execution, ExecutionOutput, Health, Program, RuntimeAdapter, RuntimeError,
+    Ending, Execution, ExecutionOutput, Health, NativeAdapter, Program, RuntimeAdapter,
+    RuntimeError, native_health,
 };
 
 /// The engine by itself, for benches that compare the host with it. Not part of the API.

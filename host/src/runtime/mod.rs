@@ -9,6 +9,7 @@ pub(crate) mod capture;
 pub mod docker;
 mod error;
 mod health;
+pub mod native;
 #[cfg(feature = "wasm-runtime")]
 pub mod wasm;
 
@@ -17,3 +18,4 @@ pub use adapter::{Ending, Execution, ExecutionOutput, Program, RuntimeAdapter};
 pub use docker::DockerAdapter;
 pub use error::{Result, RuntimeError};
 pub use health::Health;
+pub use native::{NativeAdapter, health as native_health};

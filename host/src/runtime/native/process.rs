@@ -1,0 +1,151 @@
+//! One run of a prepared command: streams, deadline, cancellation and end.
+
+use std::io;
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::unix::pipe;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::group::{End, Group, Streams};
+use crate::model::{Captured, EventSink};
+use crate::runtime::capture::{Capture, Stream};
+
+/// Between SIGTERM and SIGKILL.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// How long output is awaited after the command's end, from processes that it left
+/// behind with its streams.
+const DRAIN: Duration = Duration::from_millis(250);
+
+/// A command ready to start.
+pub(super) struct Prepared {
+    /// Whatever it does to streams is replaced.
+    pub(super) command: Command,
+    /// The socket to the warden, where the sandbox has one.
+    pub(super) warden: Option<StdUnixStream>,
+}
+
+/// What a run is bound by.
+pub(super) struct Bounds<'a> {
+    pub(super) stdin: Option<&'a [u8]>,
+    pub(super) timeout: Duration,
+    pub(super) cancel: Option<&'a CancellationToken>,
+    pub(super) events: Option<EventSink>,
+    pub(super) max_output: u64,
+}
+
+/// Why a run is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Over {
+    Ended(End),
+    TimedOut,
+    Cancelled,
+}
+
+/// What a run left behind.
+pub(super) struct Ran {
+    pub(super) stdout: Captured,
+    pub(super) stderr: Captured,
+    pub(super) over: Over,
+    pub(super) duration: Duration,
+}
+
+/// Runs a command to its end. Nothing of it is left when this returns or is dropped.
+pub(super) async fn run(mut prepared: Prepared, bounds: Bounds<'_>) -> io::Result<Ran> {
+    let started = Instant::now();
+    prepared
+        .command
+        .stdin(match bounds.stdin {
+            Some(_) => Stdio::piped(),
+            None => Stdio::null(),
+        })
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let stdout = Capture::new(Stream::Stdout, bounds.max_output, bounds.events.clone());
+    let stderr = Capture::new(Stream::Stderr, bounds.max_output, bounds.events.clone());
+    let over = follow(prepared, &bounds, &stdout, &stderr).await?;
+    Ok(Ran {
+        stdout: stdout.take(),
+        stderr: stderr.take(),
+        over,
+        duration: started.elapsed(),
+    })
+}
+
+async fn follow(
+    prepared: Prepared,
+    bounds: &Bounds<'_>,
+    stdout: &Capture,
+    stderr: &Capture,
+) -> io::Result<Over> {
+    let deadline = sleep(bounds.timeout);
+    tokio::pin!(deadline);
+    let (mut group, streams) = Group::start(prepared.command, prepared.warden).await?;
+    let Streams {
+        stdin,
+        stdout: out,
+        stderr: err,
+    } = streams;
+    let (Some(out), Some(err)) = (out, err) else {
+        return Err(io::Error::other("a process without pipes"));
+    };
+    let (out, err) = (
+        pipe::Receiver::from_owned_fd(out)?,
+        pipe::Receiver::from_owned_fd(err)?,
+    );
+    let output = async { tokio::join!(stdout.drain(out), stderr.drain(err)) };
+    let input = feed(stdin.map(pipe::Sender::from_owned_fd).transpose()?, bounds);
+    tokio::pin!(output, input);
+    let (mut is_drained, mut is_fed) = (false, false);
+    let over = loop {
+        tokio::select! {
+            biased;
+            end = group.ended() => break Over::Ended(end?),
+            () = cancelled(bounds.cancel) => break Over::Cancelled,
+            () = &mut deadline => break Over::TimedOut,
+            _ = &mut output, if !is_drained => is_drained = true,
+            () = &mut input, if !is_fed => is_fed = true,
+        }
+    };
+    let ended_by_itself = matches!(over, Over::Ended(_));
+    if !ended_by_itself {
+        group.terminate();
+        let grace = sleep(GRACE);
+        tokio::pin!(grace);
+        loop {
+            tokio::select! {
+                biased;
+                _ = group.ended() => break,
+                () = &mut grace => break,
+                _ = &mut output, if !is_drained => is_drained = true,
+            }
+        }
+    }
+    if !is_drained && ended_by_itself {
+        is_drained = timeout(DRAIN, &mut output).await.is_ok();
+    }
+    group.finish().await;
+    if !is_drained {
+        // What was written before the end is still in the pipes.
+        let _ = timeout(DRAIN, &mut output).await;
+    }
+    Ok(over)
+}
+
+/// Writes all of standard input, unless the command stops reading.
+async fn feed(stdin: Option<pipe::Sender>, bounds: &Bounds<'_>) {
+    if let (Some(mut stdin), Some(bytes)) = (stdin, bounds.stdin) {
+        let _ = stdin.write_all(bytes).await;
+    }
+}
+
+async fn cancelled(token: Option<&CancellationToken>) {
+    match token {
+        Some(token) => token.cancelled().await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,190 @@
+//! The sandboxes of `[security.sandbox]`: which one is used, and a command put into it.
+//!
+//! Invariants: a sandbox is taken only after it ran something; a command never runs
+//! without the sandbox that was chosen.
+
+pub(super) mod bubblewrap;
+pub(super) mod choice;
+pub(super) mod firejail;
+pub(super) mod landlock;
+pub(super) mod paths;
+pub(super) mod warden;
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use bubblewrap::Bubblewrap;
+use firejail::Firejail;
+use landlock::Landlock;
+use paths::Paths;
+
+use super::environment::Variables;
+use super::group::End;
+use super::limits::Limits;
+use super::process::{Over, Prepared, Ran};
+use super::program::STANDARD_PATH;
+use super::spawner;
+use crate::config::Environment;
+use crate::runtime::{Result, RuntimeError};
+
+/// A command that is found and checked, not yet put into a sandbox.
+pub(super) struct Target {
+    pub(super) file: PathBuf,
+    /// From the program's own name on.
+    pub(super) argv: Vec<OsString>,
+    pub(super) variables: Variables,
+    /// The working folder, absolute and without links.
+    pub(super) folder: PathBuf,
+    pub(super) limits: Limits,
+}
+
+/// What a command runs in.
+#[derive(Debug)]
+pub(super) enum Sandbox {
+    /// Only limits and a session of its own.
+    None,
+    Bubblewrap(Bubblewrap, Paths),
+    Landlock(Landlock, Paths),
+    Firejail(Firejail, Paths),
+}
+
+impl Sandbox {
+    /// As in `security.sandbox.backend`.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Bubblewrap(..) => "bubblewrap",
+            Self::Landlock(..) => "landlock",
+            Self::Firejail(..) => "firejail",
+        }
+    }
+
+    /// Its version, or what the kernel offers of it.
+    pub(super) fn version(&self) -> Option<String> {
+        match self {
+            Self::None => None,
+            Self::Bubblewrap(bubblewrap, _) => Some(bubblewrap.version.clone()),
+            Self::Landlock(landlock, _) => Some(landlock.version()),
+            Self::Firejail(firejail, _) => Some(firejail.version.clone()),
+        }
+    }
+
+    fn paths(&self) -> Option<&Paths> {
+        match self {
+            Self::None => None,
+            Self::Bubblewrap(_, paths) | Self::Landlock(_, paths) | Self::Firejail(_, paths) => {
+                Some(paths)
+            }
+        }
+    }
+
+    /// Whether a command in it sees a file.
+    pub(super) fn shows(&self, file: &Path) -> bool {
+        let Some(paths) = self.paths() else {
+            return true;
+        };
+        file.canonicalize().is_ok_and(|real| paths.show(&real))
+    }
+
+    /// What holds in it and what does not, one line each.
+    pub(super) fn notes(&self) -> Vec<String> {
+        match self {
+            Self::None => Vec::new(),
+            Self::Bubblewrap(bubblewrap, _) => bubblewrap.notes(),
+            Self::Landlock(landlock, _) => landlock.notes(),
+            Self::Firejail(firejail, _) => firejail.notes(),
+        }
+    }
+
+    /// Refuses a working folder, absolute and without links, that the command could not see.
+    pub(super) fn admit(&self, folder: &Path) -> Result<()> {
+        match self.paths() {
+            Some(paths) if !paths.show(folder) => Err(RuntimeError::WorkingDirectory {
+                path: folder.to_owned(),
+                reason: format!(
+                    "the sandbox `{}` does not show it; name it in \
+                     `security.sandbox.readonly_paths` or `security.sandbox.writable_paths`",
+                    self.name()
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The error for a sandbox that ended without having run the command.
+    pub(super) fn failure(&self, complaint: &str) -> RuntimeError {
+        match self {
+            Self::Firejail(..) => Firejail::failure(complaint),
+            // The others have no program that could complain.
+            _ => Bubblewrap::failure(complaint),
+        }
+    }
+
+    /// Whether it failed by chance, without having run the command.
+    pub(super) fn may_be_tried_again(&self, ran: &Ran) -> bool {
+        let has_failed = ran.over == Over::Ended(End::SandboxFailed);
+        has_failed && matches!(self, Self::Firejail(..)) && firejail::is_chance(&ran.stderr.text())
+    }
+
+    /// Puts a command into it.
+    pub(super) fn prepare(&self, target: Target) -> Result<Prepared> {
+        match self {
+            Self::None => Ok(Prepared {
+                command: direct(target),
+                warden: None,
+            }),
+            Self::Bubblewrap(bubblewrap, _) => bubblewrap.prepare(target),
+            Self::Landlock(landlock, paths) => landlock.prepare(target, paths),
+            Self::Firejail(firejail, _) => firejail.prepare(target),
+        }
+    }
+}
+
+/// The command itself, with its limits.
+fn direct(target: Target) -> Command {
+    let mut argv = target.argv.into_iter();
+    let mut command = spawner::command(&target.file);
+    if let Some(name) = argv.next() {
+        command.arg0(name);
+    }
+    command
+        .args(argv)
+        .env_clear()
+        .envs(target.variables.iter())
+        .current_dir(target.folder);
+    let limits = target.limits;
+    let prepare = move || -> io::Result<()> {
+        limits.apply()?;
+        limits.apply_open_files()
+    };
+    // SAFETY: the closure only makes system calls, and allocates nothing.
+    unsafe { command.pre_exec(prepare) };
+    command
+}
+
+/// A program of the host's own `PATH`, which without one is the usual folders.
+fn located(name: &str, environment: &Environment) -> Option<PathBuf> {
+    let path = environment.variable("PATH");
+    std::env::split_paths(path.unwrap_or(OsStr::new(STANDARD_PATH)))
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
+}
+
+/// The first line that a program says about itself.
+fn version_of(program: &Path, args: &[&str]) -> String {
+    let output = Command::new(program)
+        .args(args)
+        .env_clear()
+        .stdin(Stdio::null())
+        .output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let text = text.unwrap_or_default();
+    text.lines()
+        .next()
+        .unwrap_or("of unknown version")
+        .to_owned()
+}

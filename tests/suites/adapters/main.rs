@@ -1,0 +1,13 @@
+//! The contract of `RuntimeAdapter`: every case is written once, in `cases/`, and runs
+//! against every backend, each through a fixture of its own.
+
+#[macro_use]
+mod contract;
+mod cases;
+mod choice;
+mod docker;
+mod fixture;
+mod lifetime;
+mod limits;
+mod native;
+mod sandbox;
