@@ -32,7 +32,10 @@ impl Fixture for Docker {
 
     fn configuration(&self) -> String {
         // A variable that is missing fails when the adapter is made.
-        let socket = containers::socket().unwrap_or_default();
+        let socket = containers::socket()
+            .unwrap_or_default()
+            .display()
+            .to_string();
         let image = containers::image().unwrap_or_else(|_| "not-given".to_owned());
         format!("[runtime.docker]\nsocket = {socket:?}\nimage = {image:?}\n")
     }
