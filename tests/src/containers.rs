@@ -77,7 +77,7 @@ impl Yard {
     /// With more lines in `[runtime.docker]`.
     pub fn with(lines: &str) -> Result<Self> {
         let mut yard = Self::new()?;
-        yard.docker = lines.to_owned();
+        lines.clone_into(&mut yard.docker);
         Ok(yard)
     }
 
@@ -106,7 +106,10 @@ impl Yard {
         let text = format!(
             "[runtime]\nworkspace = \"workspace\"\n{}\n[runtime.docker]\nsocket = {:?}\n\
              image = {:?}\n{}\n",
-            self.runtime, self.socket, self.image, self.docker
+            self.runtime,
+            self.socket.display().to_string(),
+            self.image,
+            self.docker
         );
         let file = self.folder.path().join("config.toml");
         Config::from_toml(&text, &file, &self.environment())

@@ -135,6 +135,8 @@ pub enum Breakdown {
     Signal,
     /// The guest traps.
     Trap,
+    /// It ends with this code: the backend can not tell one from the other.
+    Code(i32),
 }
 
 /// How a backend differs from the others, said here so that no case skips in silence.
@@ -172,6 +174,12 @@ pub trait Fixture: Sync {
         config: &Config,
         environment: &Environment,
     ) -> impl Future<Output = Result<Arc<dyn RuntimeAdapter>>> + Send;
+
+    /// A deadline that passes during a role that does not end by itself, and not before
+    /// the backend has begun it.
+    fn deadline(&self) -> Duration {
+        SHORT
+    }
 
     /// How it plays a role.
     fn command(&self, behaviour: &Behaviour<'_>) -> Result<Command>;

@@ -5,6 +5,7 @@
 mod contract;
 mod cases;
 mod choice;
+mod docker;
 mod fixture;
 mod lifetime;
 mod limits;

@@ -140,7 +140,8 @@ async fn the_whole_machine_is_never_mounted() -> Result<()> {
     for workspace in ["/", "/proc/self/root", "link", "/usr/.."] {
         let text = format!(
             "[runtime]\nworkspace = {workspace:?}\n[runtime.docker]\nsocket = {:?}\nimage = {:?}\n",
-            yard.socket, yard.image
+            yard.socket.display().to_string(),
+            yard.image
         );
         let environment = yard.environment();
         let config = config(&text, &yard, &environment)?;

@@ -7,7 +7,7 @@ use anyhow::Result;
 use prx_host::Ending;
 
 use super::play;
-use crate::fixture::{Behaviour, Fixture, LONG, SHORT, Stage, marker};
+use crate::fixture::{Behaviour, Fixture, LONG, Stage, marker};
 
 /// Waits until nothing marked is left, for a time that no machine needs.
 pub async fn vanished<F: Fixture>(fixture: &F, marker: &str) -> Result<()> {
@@ -50,7 +50,7 @@ pub async fn children_end_with_a_command_that_took_too_long<F: Fixture>(fixture:
     let command = fixture.command(&Behaviour::LeaveAndStay { marker: &marker })?;
     let env = HashMap::new();
     let mut execution = command.execution(&env);
-    execution.timeout = SHORT;
+    execution.timeout = fixture.deadline();
     let output = stage.adapter.run(execution).await?;
     assert_eq!(output.ending, Ending::TimedOut);
     vanished(fixture, &marker).await

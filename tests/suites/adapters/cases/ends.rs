@@ -37,10 +37,19 @@ pub async fn a_breakdown_is_told_from_an_exit<F: Fixture>(fixture: &F) -> Result
     const SIGABRT: i32 = 6;
     let stage = Stage::plain(fixture).await?;
     let output = play(fixture, &stage, Behaviour::Abort).await?;
-    assert_eq!(output.exit_code, None);
+    let code = output.exit_code;
     match fixture.differences().breakdown {
-        Breakdown::Signal => assert_eq!(output.ending, Ending::Signalled { signal: SIGABRT }),
-        Breakdown::Trap => assert!(matches!(output.ending, Ending::Trapped(_)), "{output:?}"),
+        Breakdown::Signal => {
+            let ending = Ending::Signalled { signal: SIGABRT };
+            assert_eq!((code, output.ending), (None, ending));
+        }
+        Breakdown::Trap => {
+            let trapped = matches!(output.ending, Ending::Trapped(_));
+            assert!(code.is_none() && trapped, "{output:?}");
+        }
+        Breakdown::Code(told) => {
+            assert_eq!((code, output.ending), (Some(told), Ending::Exited));
+        }
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use futures::future::try_join_all;
 use prx_host::Ending;
 
 use super::{play, texts};
-use crate::fixture::{Behaviour, Fixture, LONG, SHORT, Stage, marker};
+use crate::fixture::{Behaviour, Fixture, LONG, Stage, marker};
 
 pub async fn calls_at_once_do_not_disturb_each_other<F: Fixture>(fixture: &F) -> Result<()> {
     let stage = Stage::plain(fixture).await?;
@@ -30,7 +30,7 @@ pub async fn a_call_after_a_failed_one_works<F: Fixture>(fixture: &F) -> Result<
     let slow = fixture.command(&Behaviour::Sleep { marker: &marker })?;
     let env = HashMap::new();
     let mut execution = slow.execution(&env);
-    execution.timeout = SHORT;
+    execution.timeout = fixture.deadline();
     let output = stage.adapter.run(execution).await?;
     assert_eq!(output.ending, Ending::TimedOut);
     for behaviour in [Behaviour::Abort, Behaviour::Exit(1)] {

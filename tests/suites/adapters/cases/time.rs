@@ -9,7 +9,7 @@ use prx_host::{Ending, ExecutionOutput};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::fixture::{Behaviour, Fixture, LONG, SHORT, Stage, marker};
+use crate::fixture::{Behaviour, Fixture, LONG, Stage, marker};
 
 /// Tells when the command has written something.
 fn listener() -> (Arc<Notify>, EventSink) {
@@ -28,7 +28,7 @@ async fn timed_out<F: Fixture>(fixture: &F, behaviour: Behaviour<'_>) -> Result<
     let command = fixture.command(&behaviour)?;
     let env = HashMap::new();
     let mut execution = command.execution(&env);
-    execution.timeout = SHORT;
+    execution.timeout = fixture.deadline();
     let output = stage.adapter.run(execution).await?;
     assert_eq!(
         (output.exit_code, &output.ending),
