@@ -2,6 +2,7 @@
 //! found so far. Unknown keys are judged last, when it is clear which keys there are.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -95,7 +96,10 @@ impl Unknown {
     fn fault(&self, known: &[(String, &'static str)], source: &SourceText) -> Fault {
         let Self { table, name, span } = self;
         let here = known.iter().filter(|(of, _)| of == table);
-        let here: Vec<&str> = here.map(|(_, name)| *name).collect();
+        let mut here: Vec<&str> = here.map(|(_, name)| *name).collect();
+        // A key may be asked for by several checks.
+        let mut told = HashSet::new();
+        here.retain(|name| told.insert(*name));
         let elsewhere = known
             .iter()
             .filter(|(of, known)| known == name && may_mean(table, of));
