@@ -63,6 +63,10 @@ fn compile() -> Result<(), String> {
         .arg("-o")
         .arg(output)
         .arg(SOURCE);
+    if env::var_os("CARGO_CFG_TARGET_ENV").is_some_and(|libc| libc == "musl") {
+        // Else rustc itself adds the start of a program, and there would be two.
+        rustc.args(["-C", "link-self-contained=no"]);
+    }
     if let Some(linker) = env::var_os("RUSTC_LINKER") {
         let mut option = std::ffi::OsString::from("linker=");
         option.push(linker);

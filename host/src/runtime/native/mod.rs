@@ -1,7 +1,7 @@
 //! The native backend: commands as processes of this machine, in a sandbox.
 //!
 //! Each command leads a process group of its own, without a terminal, with the [limits]
-//! of `[security.resources]`, in the [sandbox](self::sandbox) of `[security.sandbox]`. When
+//! of `[security.resources]`, in the [sandbox] of `[security.sandbox]`. When
 //! a run ends, for whatever reason, all that the command started is ended with it: SIGTERM,
 //! half a second, SIGKILL; when the host dies, the kernel kills it. A program that starts a
 //! session of its own is held only by a PID namespace, so by bubblewrap and firejail, and
