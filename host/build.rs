@@ -6,11 +6,12 @@ use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
+const FOLDER: &str = "src/runtime/native/sandbox/warden";
 const SOURCE: &str = "src/runtime/native/sandbox/warden/program.rs";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed={SOURCE}");
+    println!("cargo::rerun-if-changed={FOLDER}");
     println!("cargo::rustc-check-cfg=cfg(warden)");
     let variable = |name: &str| env::var(name).unwrap_or_default();
     let is_known = matches!(
@@ -62,6 +63,10 @@ fn compile() -> Result<(), String> {
         .arg("-o")
         .arg(output)
         .arg(SOURCE);
+    if env::var_os("CARGO_CFG_TARGET_ENV").is_some_and(|libc| libc == "musl") {
+        // Else rustc itself adds the start of a program, and there would be two.
+        rustc.args(["-C", "link-self-contained=no"]);
+    }
     if let Some(linker) = env::var_os("RUSTC_LINKER") {
         let mut option = std::ffi::OsString::from("linker=");
         option.push(linker);

@@ -7,7 +7,7 @@ use std::process::exit;
 use std::time::Duration;
 
 /// Longer than any test runs.
-const FOREVER: Duration = Duration::from_secs(600);
+const FOREVER: Duration = Duration::from_mins(10);
 
 fn main() {
     let mut arguments = std::env::args_os().skip(1);
@@ -181,6 +181,7 @@ mod processes {
 
     /// A child that lasts: with the streams of this process, or in a session of its own
     /// without any stream.
+    #[expect(clippy::zombie_processes, reason = "it is to outlive this process")]
     fn start(marker: &str, apart: bool) {
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.arg("sleep").arg(marker);

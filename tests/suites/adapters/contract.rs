@@ -24,7 +24,7 @@ macro_rules! contract {
             folders::a_working_folder_that_is_missing_is_an_error,
             variables::only_listed_variables_arrive,
             variables::a_call_has_its_own_variables,
-            variables::a_pattern_lists_nothing,
+            variables::a_listed_name_is_no_prefix,
             variables::secrets_of_the_host_do_not_arrive,
             variables::errors_do_not_tell_values,
             input::without_input_there_is_its_end,

@@ -12,8 +12,11 @@ use prx_host::config::{Config, Environment};
 use prx_host::{Execution, Program, RuntimeAdapter};
 use tempfile::TempDir;
 
+/// Names the folder of stages for a process that will not remove its own.
+pub const STAGES: &str = "PRX_TEST_STAGES";
+
 /// Longer than any case takes that is not about time.
-pub const LONG: Duration = Duration::from_secs(60);
+pub const LONG: Duration = Duration::from_mins(1);
 
 /// Shorter than any role lasts that does not end by itself.
 pub const SHORT: Duration = Duration::from_millis(700);
@@ -78,7 +81,11 @@ pub struct Command {
 impl Command {
     /// How the player of `tests/src/bin` plays a role.
     pub fn of_player(player: &str, behaviour: &Behaviour<'_>) -> Self {
-        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = |bytes: &[u8]| -> String {
+            let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or_default();
+            let pair = |byte: &u8| [digit(byte >> 4), digit(byte & 15)];
+            bytes.iter().flat_map(pair).collect()
+        };
         let marked = |role: &str, marker: &str| vec![role.to_owned(), marker.to_owned()];
         let args: Vec<String> = match behaviour {
             Behaviour::PrintArguments(arguments) => {
@@ -132,6 +139,10 @@ pub enum Breakdown {
 
 /// How a backend differs from the others, said here so that no case skips in silence.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a difference by itself"
+)]
 pub struct Differences {
     /// How `Behaviour::Abort` ends.
     pub breakdown: Breakdown,
@@ -202,9 +213,11 @@ impl Stage {
     /// A stage that is set up.
     pub async fn new<F: Fixture>(fixture: &F, setup: &Setup<'_>) -> Result<Self> {
         // Not under `/tmp`, of which a sandbox makes its own.
+        let parent = std::env::var_os(STAGES);
+        let parent = parent.unwrap_or(env!("CARGO_TARGET_TMPDIR").into());
         let folder = tempfile::Builder::new()
             .prefix("prx-adapter-")
-            .tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+            .tempdir_in(parent)?;
         let root = folder.path().canonicalize()?;
         let workspace = root.join("workspace");
         std::fs::create_dir(&workspace)?;

@@ -7,14 +7,16 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
+use prx_host::Ending;
 use prx_tests::process::{self, Held};
+use rustix::process::{Pid, Signal, kill_process};
 
-use crate::fixture::{Behaviour, Fixture, LONG, Stage};
+use crate::fixture::{Behaviour, Fixture, LONG, STAGES, Stage};
 use crate::native::{Native, marked};
 use crate::wasm::Wasm;
 
-/// Children of this process that are dead and not reaped.
-fn zombies() -> Result<usize> {
+/// Children of this process, dead or alive.
+fn children() -> Result<usize> {
     let own = std::process::id().to_string();
     let mut count = 0;
     for entry in fs::read_dir("/proc")? {
@@ -24,8 +26,7 @@ fn zombies() -> Result<usize> {
         let Some((_, fields)) = stat.rsplit_once(") ") else {
             continue;
         };
-        let mut fields = fields.split(' ');
-        if (fields.next(), fields.next()) == (Some("Z"), Some(own.as_str())) {
+        if fields.split(' ').nth(1) == Some(own.as_str()) {
             count += 1;
         }
     }
@@ -44,12 +45,24 @@ async fn many<F: Fixture>(fixture: &F) -> Result<()> {
         Ok(())
     };
     call().await?;
+    while children()? > 0 {
+        tokio::task::yield_now().await;
+    }
     let before = Held::now()?;
     for _ in 0..fixture.differences().many {
         call().await?;
     }
+    // A sandbox takes its namespaces down after the answer.
+    let deadline = Instant::now() + LONG;
+    while children()? > 0 {
+        ensure!(
+            Instant::now() < deadline,
+            "{} children are left",
+            children()?
+        );
+        tokio::task::yield_now().await;
+    }
     Held::assert_not_grown(before)?;
-    assert_eq!(zombies()?, 0);
     Ok(())
 }
 
@@ -111,6 +124,7 @@ const ALL: [&str; 4] = ["none", "bubblewrap", "landlock", "firejail"];
 
 #[test]
 fn commands_die_with_their_host() -> Result<()> {
+    let stages = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR"))?;
     for sandbox in ALL {
         let marker = crate::fixture::marker();
         let mut host = std::process::Command::new(std::env::current_exe()?)
@@ -122,6 +136,7 @@ fn commands_die_with_their_host() -> Result<()> {
             ])
             .env(SANDBOX, sandbox)
             .env(MARKER, &marker)
+            .env(STAGES, stages.path())
             .stdout(Stdio::piped())
             .spawn()?;
         let mut said = String::new();
@@ -148,6 +163,39 @@ fn commands_die_with_their_host() -> Result<()> {
             std::thread::yield_now();
         }
         Native::new(sandbox).end(&marker)?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_command_whose_sandbox_is_killed_is_said_to_be_killed() -> Result<()> {
+    for sandbox in ["bubblewrap", "firejail"] {
+        let fixture = Native::new(sandbox);
+        let stage = Stage::plain(&fixture).await?;
+        let marker = crate::fixture::marker();
+        let command = fixture.command(&Behaviour::Sleep { marker: &marker })?;
+        let begun = std::sync::Arc::new(tokio::sync::Notify::new());
+        let heard = std::sync::Arc::clone(&begun);
+        let env = HashMap::new();
+        let mut execution = command.execution(&env);
+        execution.events = Some(std::sync::Arc::new(move |_| heard.notify_one()));
+        let kill = async {
+            begun.notified().await;
+            for (pid, _) in marked(&marker)? {
+                let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+                let fields = stat.rsplit_once(") ").map(|(_, fields)| fields.split(' '));
+                let parent = fields.and_then(|mut fields| fields.nth(1)?.parse().ok());
+                let warden = parent.and_then(Pid::from_raw);
+                kill_process(warden.expect("it has a parent"), Signal::KILL)?;
+            }
+            anyhow::Ok(())
+        };
+        let (output, killed) = tokio::join!(stage.adapter.run(execution), kill);
+        killed?;
+        let output = output?;
+        assert_eq!(output.ending, Ending::Signalled { signal: 9 }, "{sandbox}");
+        assert_eq!(output.stdout.text(), "begun\n");
+        crate::cases::children::vanished(&fixture, &marker).await?;
     }
     Ok(())
 }

@@ -76,6 +76,42 @@ fn check(name: &str, value: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn a_listed_name_is_never_a_pattern_and_one_that_is_not_set_stays_unset() {
+        let environment = Environment::new("/")
+            .with("HOME", "/home/ada")
+            .with("AWS_SECRET", "secret")
+            .with("EMPTY", "");
+        let mut runtime = Config::default_with(&environment).unwrap().config.runtime;
+        let listed = ["*", "AWS_*", "AWS", "H", "", "UNSET", "EMPTY"];
+        runtime.env_whitelist.value = listed.map(str::to_owned).into();
+        let variables = Variables::of(&runtime, &environment).unwrap();
+        let seen: Vec<_> = variables.iter().map(|(name, _)| name.clone()).collect();
+        assert_eq!(seen, ["EMPTY"]);
+    }
+
+    #[test]
+    fn a_call_wins_over_the_configuration_and_that_over_the_host() {
+        let environment = Environment::new("/")
+            .with("HOME", "host")
+            .with("TERM", "host");
+        let mut runtime = Config::default_with(&environment.clone().with("HOME", "/home/ada"))
+            .unwrap()
+            .config
+            .runtime;
+        let configured = [("HOME", "configured"), ("USER", "configured")];
+        let configured = configured.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        runtime.native.env.value = configured.into_iter().collect();
+        let variables = Variables::of(&runtime, &environment).unwrap();
+        let own = HashMap::from([("USER".to_owned(), "own".to_owned())]);
+        let variables = variables.with(&own).unwrap();
+        let value = |name| variables.get(name).and_then(OsStr::to_str);
+        assert_eq!(value("TERM"), Some("host"));
+        assert_eq!(value("HOME"), Some("configured"));
+        assert_eq!(value("USER"), Some("own"));
+    }
 
     #[test]
     fn names_and_values_that_no_environment_holds_are_refused_without_the_value() {

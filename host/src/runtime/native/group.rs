@@ -94,6 +94,7 @@ impl Group {
                 0 => End::Exited((status >> 8) & 0xff),
                 signal => End::Signalled(signal),
             },
+            Some(Word::Killed) => End::Signalled(Signal::KILL.as_raw()),
             None => {
                 let _ready = self.exit.readable().await?;
                 End::SandboxFailed
@@ -109,20 +110,33 @@ impl Group {
         }
     }
 
-    /// Ends all of it. When this returns, nothing is left.
+    /// Ends all of it. When this returns, no process of the command is left. The sandbox's
+    /// own may still be taking its namespaces down, which takes several times as long as a
+    /// short command and is not waited for.
     pub(super) async fn finish(mut self) {
         if let Some(warden) = self.warden.take() {
-            drop(warden);
-            // The first process of the namespace takes all others with it, and the one
-            // outside ends after it.
-            if timeout(VANISH, self.exit.readable()).await.is_ok() {
-                self.reap();
-                return;
+            match timeout(VANISH, warden.empty()).await {
+                Ok(true) => {
+                    tokio::spawn(self.vanish());
+                    return;
+                }
+                Ok(false) if timeout(VANISH, self.exit.readable()).await.is_ok() => {
+                    self.reap();
+                    return;
+                }
+                _ => {}
             }
         }
         self.signal(Signal::KILL);
         let _ = self.exit.readable().await;
         self.reap();
+    }
+
+    /// Waits for the sandbox's own end; a group that is dropped before is killed.
+    async fn vanish(mut self) {
+        if timeout(VANISH * 20, self.exit.readable()).await.is_ok() {
+            self.reap();
+        }
     }
 
     fn signal(&self, signal: Signal) {

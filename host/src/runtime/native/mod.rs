@@ -1,10 +1,11 @@
 //! The native backend: commands as processes of this machine, in a sandbox.
 //!
-//! Each command is a session of its own with the [limits] of `[security.resources]`, in
-//! the [sandbox](self::sandbox) of `[security.sandbox]`. When a run ends, for whatever reason,
-//! all that the command started is ended with it: SIGTERM, half a second, SIGKILL. A
-//! program that starts a session of its own is held only by a PID namespace, so by
-//! bubblewrap and firejail, and not by landlock or without a sandbox.
+//! Each command leads a process group of its own, without a terminal, with the [limits]
+//! of `[security.resources]`, in the [sandbox] of `[security.sandbox]`. When
+//! a run ends, for whatever reason, all that the command started is ended with it: SIGTERM,
+//! half a second, SIGKILL; when the host dies, the kernel kills it. A program that starts a
+//! session of its own is held only by a PID namespace, so by bubblewrap and firejail, and
+//! not by landlock or without a sandbox.
 
 mod environment;
 mod failure;
@@ -34,6 +35,9 @@ use super::{
 use crate::config::{Config, Environment, SandboxBackend};
 
 const NAME: &str = "native";
+
+/// How often a sandbox is started that fails by chance.
+const TRIES: u32 = 5;
 
 /// Runs commands as processes of this machine.
 #[derive(Debug)]
@@ -174,26 +178,33 @@ impl RuntimeAdapter for NativeAdapter {
     }
 
     async fn run(&self, execution: Execution<'_>) -> Result<ExecutionOutput> {
-        let target = self.target(&execution)?;
-        let seen = Seen {
-            file: target.file.clone(),
-        };
-        let prepared = self.sandbox.prepare(target)?;
-        let bounds = Bounds {
-            stdin: execution.stdin,
-            timeout: execution.timeout,
-            cancel: execution.cancel,
-            events: execution.events.clone(),
-            max_output: execution.max_output.unwrap_or(self.max_output),
-        };
-        match process::run(prepared, bounds).await {
-            Ok(ran) => self.output(&execution, &seen, ran),
-            Err(error) => Err(failure::not_started(
-                &error,
-                execution.program.command(),
-                &seen.file,
-                &self.sandbox,
-            )),
+        let mut tries = 1;
+        loop {
+            let target = self.target(&execution)?;
+            let seen = Seen {
+                file: target.file.clone(),
+            };
+            let prepared = self.sandbox.prepare(target)?;
+            let bounds = Bounds {
+                stdin: execution.stdin,
+                timeout: execution.timeout,
+                cancel: execution.cancel,
+                events: execution.events.clone(),
+                max_output: execution.max_output.unwrap_or(self.max_output),
+            };
+            match process::run(prepared, bounds).await {
+                Ok(ran) if tries < TRIES && self.sandbox.may_be_tried_again(&ran) => tries += 1,
+                Ok(ran) => return self.output(&execution, &seen, ran),
+                Err(error) => {
+                    let command = execution.program.command();
+                    return Err(failure::not_started(
+                        &error,
+                        command,
+                        &seen.file,
+                        &self.sandbox,
+                    ));
+                }
+            }
         }
     }
 }

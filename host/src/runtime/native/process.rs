@@ -84,7 +84,14 @@ async fn follow(
 ) -> io::Result<Over> {
     let deadline = sleep(bounds.timeout);
     tokio::pin!(deadline);
-    let (mut group, streams) = Group::start(prepared.command, prepared.warden).await?;
+    // A file system that hangs can hold a start for ever. What starts too late is ended
+    // where it is started.
+    let patience = bounds.timeout.saturating_add(GRACE);
+    let starting = Group::start(prepared.command, prepared.warden);
+    let Ok(started) = timeout(patience, starting).await else {
+        return Ok(Over::TimedOut);
+    };
+    let (mut group, streams) = started?;
     let Streams {
         stdin,
         stdout: out,

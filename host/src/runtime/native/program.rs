@@ -131,3 +131,57 @@ fn examine(file: &Path, command: &str) -> Result<Option<()>> {
     }
     Ok(Some(()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn with_path(path: &str) -> Variables {
+        let own = HashMap::from([("PATH".to_owned(), path.to_owned())]);
+        Variables::none().with(&own).unwrap()
+    }
+
+    fn program(folder: &Path, name: &str, mode: u32) -> PathBuf {
+        let file = folder.join(name);
+        fs::create_dir_all(folder).unwrap();
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        file
+    }
+
+    #[test]
+    fn a_file_that_can_not_be_run_does_not_hide_one_that_can() {
+        let root = tempfile::tempdir().unwrap();
+        let (first, second) = (root.path().join("a"), root.path().join("b"));
+        program(&first, "tool", 0o644);
+        let good = program(&second, "tool", 0o755);
+        let both = with_path(&format!("{}:{}", first.display(), second.display()));
+        assert_eq!(look_up("tool", &both, root.path()), Ok(good));
+        let bad = with_path(&first.display().to_string());
+        let refused = look_up("tool", &bad, root.path());
+        assert!(matches!(refused, Err(RuntimeError::NotExecutable { .. })));
+    }
+
+    #[test]
+    fn empty_and_relative_entries_of_the_path_are_passed_over() {
+        let root = tempfile::tempdir().unwrap();
+        program(root.path(), "tool", 0o755);
+        for path in ["", ".", ":", "./", "relative"] {
+            let missing = look_up("tool", &with_path(path), root.path());
+            let is_missing = matches!(missing, Err(RuntimeError::CommandNotFound { .. }));
+            assert!(is_missing, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_with_a_slash_starts_in_the_working_folder() {
+        let root = tempfile::tempdir().unwrap();
+        let file = program(&root.path().join("inner"), "tool", 0o755);
+        let nowhere = with_path("/nowhere");
+        assert_eq!(look_up("inner/tool", &nowhere, root.path()), Ok(file));
+        assert!(look_up("", &nowhere, root.path()).is_err());
+    }
+}

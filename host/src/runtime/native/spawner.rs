@@ -4,6 +4,7 @@
 //! *thread* that forked it for the parent. Threads of an async runtime come and go; this
 //! one lives as long as the process. It also keeps the wait for `exec` off the runtime.
 
+use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -13,7 +14,7 @@ use std::sync::mpsc::{self, Sender};
 
 use rustix::io::Errno;
 use rustix::process::{
-    Signal, getpid, getppid, kill_process_group, set_parent_process_death_signal, setsid,
+    Signal, getpid, getppid, kill_process_group, set_parent_process_death_signal, setpgid, setsid,
 };
 use tokio::sync::oneshot;
 
@@ -25,17 +26,22 @@ struct Order {
     answer: oneshot::Sender<io::Result<Child>>,
 }
 
-/// A command that will lead a session of its own, be killed when this process dies, and
+/// A command that will lead a group of its own, without a terminal, be killed when this process dies, and
 /// inherit no descriptor but those that are released after this.
 pub(super) fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
     let host = getpid();
+    let has_terminal = has_terminal();
     let prepare = move || {
         // What this process itself inherited would else go on to every command, out of
         // each sandbox. Kernels before 5.11 can not do this, which is no reason to fail.
         // SAFETY: a system call without pointers.
         unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, CLOSE_ON_EXEC) };
-        setsid()?;
+        if has_terminal {
+            setsid()?;
+        } else {
+            setpgid(None, None)?;
+        }
         set_parent_process_death_signal(Some(Signal::KILL))?;
         // It may have died just before the kernel was asked.
         if getppid() == Some(host) {
@@ -47,6 +53,14 @@ pub(super) fn command(program: &Path) -> Command {
     // SAFETY: the closure only makes system calls, and allocates nothing.
     unsafe { command.pre_exec(prepare) };
     command
+}
+
+/// Whether this process has a controlling terminal, which a command must not read from. A
+/// new session has none, but is scheduled as a whole of its own, which costs a short
+/// command a good part of its time on a busy machine; so there is one only where needed.
+fn has_terminal() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| File::open("/dev/tty").is_ok())
 }
 
 /// Starts a command that [`command`] made.

@@ -108,11 +108,11 @@ pub async fn a_call_that_is_cancelled_already_ends<F: Fixture>(fixture: &F) -> R
 pub async fn a_dropped_future_ends_the_command<F: Fixture>(fixture: &F) -> Result<()> {
     let stage = Stage::plain(fixture).await?;
     let marker = marker();
-    let command = fixture.command(&Behaviour::LeaveAndStay { marker: &marker });
-    let command = match fixture.differences().has_processes {
-        true => command?,
-        false => fixture.command(&Behaviour::Sleep { marker: &marker })?,
-    };
+    let command = fixture.command(&if fixture.differences().has_processes {
+        Behaviour::LeaveAndStay { marker: &marker }
+    } else {
+        Behaviour::Sleep { marker: &marker }
+    })?;
     let (begun, sink) = listener();
     let env = HashMap::new();
     let mut execution = command.execution(&env);

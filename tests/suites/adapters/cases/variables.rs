@@ -54,12 +54,11 @@ pub async fn a_call_has_its_own_variables<F: Fixture>(fixture: &F) -> Result<()>
     Ok(())
 }
 
-pub async fn a_pattern_lists_nothing<F: Fixture>(fixture: &F) -> Result<()> {
+pub async fn a_listed_name_is_no_prefix<F: Fixture>(fixture: &F) -> Result<()> {
     let setup = Setup {
         variables: &SECRETS,
         ..Setup::default()
     };
-    // The configuration refuses patterns; what passes it is taken as a plain name.
     let stage = Stage::new(fixture, &setup).await?;
     let output = play(fixture, &stage, Behaviour::PrintVariables).await?;
     assert!(

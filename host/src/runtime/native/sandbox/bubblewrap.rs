@@ -1,9 +1,10 @@
 //! The sandbox `bubblewrap`: every command in namespaces of its own.
 //!
 //! The command sees the granted paths (see [`super::paths`]), a `/proc` and `/dev` of its
-//! own, no other process, no network unless `allow_network`, and has no capability. Its
-//! first process is the [warden](super::warden); with it every other ends, also those in
-//! sessions of their own, and all of them when the host dies.
+//! own, no other process, and no network unless `allow_network`. It has no capability, so
+//! the superuser too can only write files that belong to it. The first process is the
+//! [warden](super::warden); with it every other ends, also those in sessions of their own,
+//! and all of them end when the host dies.
 
 use std::ffi::{OsStr, OsString};
 use std::io;

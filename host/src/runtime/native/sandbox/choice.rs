@@ -1,6 +1,7 @@
 //! Which sandbox is used: the named one, or the strongest that works here.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,10 +11,11 @@ use super::landlock::Landlock;
 use super::paths::Paths;
 use super::{Sandbox, Target};
 use crate::config::{Config, Environment, SandboxBackend};
+use crate::runtime::native::TRIES;
 use crate::runtime::native::environment::Variables;
 use crate::runtime::native::group::End;
 use crate::runtime::native::limits::Limits;
-use crate::runtime::native::process::{Bounds, Over, run};
+use crate::runtime::native::process::{Bounds, Over, Ran, run};
 use crate::runtime::{Result, RuntimeError};
 
 /// How long a sandbox may take to run nothing.
@@ -113,6 +115,27 @@ pub(in crate::runtime::native) async fn try_out(
 }
 
 async fn prove(sandbox: Sandbox, config: &Config) -> Result<Sandbox> {
+    let mut tries = 1;
+    loop {
+        let ran = try_once(&sandbox, config).await?;
+        let complaint = match ran {
+            Ok(ran) if ran.over == Over::Ended(End::Exited(0)) => return Ok(sandbox),
+            Ok(ran) if tries < TRIES && sandbox.may_be_tried_again(&ran) => {
+                tries += 1;
+                continue;
+            }
+            Ok(ran) if ran.over == Over::TimedOut => {
+                format!("it ran nothing within {} s", PATIENCE.as_secs())
+            }
+            Ok(ran) => ran.stderr.text(),
+            Err(error) => error.to_string(),
+        };
+        return Err(sandbox.failure(&complaint));
+    }
+}
+
+/// Runs nothing in a sandbox.
+async fn try_once(sandbox: &Sandbox, config: &Config) -> Result<io::Result<Ran>> {
     let target = Target {
         // Without arguments, not even its name, the warden runs nothing.
         file: PathBuf::new(),
@@ -128,14 +151,5 @@ async fn prove(sandbox: Sandbox, config: &Config) -> Result<Sandbox> {
         events: None,
         max_output: 4096,
     };
-    let ran = run(sandbox.prepare(target)?, bounds).await;
-    let complaint = match ran {
-        Ok(ran) if ran.over == Over::Ended(End::Exited(0)) => return Ok(sandbox),
-        Ok(ran) if ran.over == Over::TimedOut => {
-            format!("it ran nothing within {} s", PATIENCE.as_secs())
-        }
-        Ok(ran) => ran.stderr.text(),
-        Err(error) => error.to_string(),
-    };
-    Err(sandbox.failure(&complaint))
+    Ok(run(sandbox.prepare(target)?, bounds).await)
 }

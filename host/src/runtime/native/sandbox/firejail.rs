@@ -3,8 +3,8 @@
 //! Firejail takes away from a whole machine where bubblewrap builds up from nothing, so it
 //! is the weakest of the three: what is made at the top of the file system after the host
 //! started is visible to commands. The command runs under the [warden](super::warden) here
-//! as well, but not as its child's first process: a command that kills all it can reach
-//! also kills the warden, which is then said to be a failure of the sandbox.
+//! as well, but not as the first process: a command that kills all it can reach also kills
+//! the warden, and is then said to be killed.
 
 use std::ffi::OsString;
 use std::fs;
@@ -93,6 +93,12 @@ impl Firejail {
              another `security.sandbox.backend`",
         )
     }
+}
+
+/// Whether a complaint is about a mount that somebody else made at the same moment, for
+/// instance a container: Firejail takes it for its own, and gives up.
+pub(super) fn is_chance(complaint: &str) -> bool {
+    complaint.contains("last mount name") && complaint.contains("invalid")
 }
 
 fn options_of(config: &Config, paths: &Paths) -> io::Result<Vec<OsString>> {

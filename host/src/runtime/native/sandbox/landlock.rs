@@ -80,7 +80,11 @@ impl Landlock {
 
     /// What holds here and what does not.
     pub(in crate::runtime::native) fn notes(&self) -> Vec<String> {
-        let mut notes = vec!["files: only the granted paths".to_owned()];
+        let mut notes = vec![
+            "files: only the granted paths and the machine's `/tmp` where that is granted; \
+             `/proc` is closed, and with it `/dev/stdout` and the like"
+                .to_owned(),
+        ];
         notes.push(match (self.allow_network, self.abi) {
             (true, _) => "network: allowed by `allow_network`".to_owned(),
             (false, 4..) => {

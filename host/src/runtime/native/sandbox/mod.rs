@@ -22,8 +22,9 @@ use landlock::Landlock;
 use paths::Paths;
 
 use super::environment::Variables;
+use super::group::End;
 use super::limits::Limits;
-use super::process::Prepared;
+use super::process::{Over, Prepared, Ran};
 use super::program::STANDARD_PATH;
 use super::spawner;
 use crate::config::Environment;
@@ -120,6 +121,12 @@ impl Sandbox {
             // The others have no program that could complain.
             _ => Bubblewrap::failure(complaint),
         }
+    }
+
+    /// Whether it failed by chance, without having run the command.
+    pub(super) fn may_be_tried_again(&self, ran: &Ran) -> bool {
+        let has_failed = ran.over == Over::Ended(End::SandboxFailed);
+        has_failed && matches!(self, Self::Firejail(..)) && firejail::is_chance(&ran.stderr.text())
     }
 
     /// Puts a command into it.

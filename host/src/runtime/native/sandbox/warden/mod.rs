@@ -122,6 +122,8 @@ pub(in crate::runtime::native) enum Word {
     NotRun(i32),
     /// The command ended with this wait status.
     Ended(i32),
+    /// The warden was killed while the command ran, and the command with it.
+    Killed,
 }
 
 /// The socket to a warden. Dropping it ends the sandbox.
@@ -129,6 +131,7 @@ pub(in crate::runtime::native) struct Link {
     stream: UnixStream,
     packet: [u8; PACKET],
     filled: usize,
+    is_running: bool,
 }
 
 impl Link {
@@ -138,29 +141,54 @@ impl Link {
             stream: UnixStream::from_std(stream)?,
             packet: [0; PACKET],
             filled: 0,
+            is_running: false,
         })
     }
 
-    /// The next message; `None`: there is no warden any more. Nothing is lost when the
-    /// future is dropped.
+    /// What became of the command; `None`: it never ran, and there is no warden. Nothing
+    /// is lost when the future is dropped.
     pub(in crate::runtime::native) async fn word(&mut self) -> Option<Word> {
-        while self.filled < PACKET {
-            self.stream.readable().await.ok()?;
-            match self.stream.try_read(&mut self.packet[self.filled..]) {
-                Ok(0) => return None,
-                Ok(count) => self.filled += count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return None,
+        loop {
+            if !self.fill().await {
+                return self.is_running.then_some(Word::Killed);
+            }
+            self.filled = 0;
+            let [letter, value @ ..] = self.packet;
+            let value = i32::from_le_bytes(value);
+            match letter {
+                b'x' => return Some(Word::NotRun(value)),
+                b's' => return Some(Word::Ended(value)),
+                _ => self.is_running = true,
             }
         }
-        self.filled = 0;
-        let [letter, value @ ..] = self.packet;
-        let value = i32::from_le_bytes(value);
-        match letter {
-            b'x' => Some(Word::NotRun(value)),
-            b's' => Some(Word::Ended(value)),
-            _ => None,
+    }
+
+    /// Has every process of the sandbox killed, and waits until nobody but the warden is
+    /// left; `false`: that it is gone is all that is known.
+    pub(in crate::runtime::native) async fn empty(mut self) -> bool {
+        let _ = self.stream.try_write(b"k");
+        while self.fill().await {
+            self.filled = 0;
+            if self.packet[0] == b'e' {
+                return true;
+            }
         }
+        false
+    }
+
+    /// Reads a whole packet; `false`: there is none any more.
+    async fn fill(&mut self) -> bool {
+        while self.filled < PACKET {
+            if self.stream.readable().await.is_err() {
+                return false;
+            }
+            match self.stream.try_read(&mut self.packet[self.filled..]) {
+                Ok(count @ 1..) => self.filled += count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Ok(_) | Err(_) => return false,
+            }
+        }
+        true
     }
 
     /// Sends SIGTERM to every process of the sandbox.

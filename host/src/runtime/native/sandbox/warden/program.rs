@@ -9,14 +9,21 @@
 //! descriptor of the order, and how many arguments and variables it holds. The order is
 //! the file to run, its arguments and its variables, each ended by a NUL; without an
 //! argument there is nothing to run, the sandbox is only tried. On the socket the warden
-//! writes `x` and an errno (the command could not be run) or `s` and a wait status, and
-//! reads `t` (SIGTERM to all) or the end of the stream (the end of all).
+//! writes `r` (it is running), then `x` and an errno (the command could not be run) or `s`
+//! and a wait status, and at last, where it is the first process, `e` (nobody else is
+//! left). It reads `t` (SIGTERM to all), `k` (SIGKILL to all) or the end of the stream (it
+//! ends, and with it all).
 
 #![no_std]
 #![no_main]
 
-use core::arch::{asm, global_asm};
+mod system;
 
+use core::arch::global_asm;
+
+use system::{number, syscall};
+
+const SIGKILL: usize = 9;
 const SIGTERM: usize = 15;
 const SIGCHLD: usize = 17;
 const F_SETFD: usize = 2;
@@ -34,48 +41,6 @@ const PROT_READ_WRITE: usize = 3;
 const MAP_PRIVATE: usize = 2;
 const MAP_ANONYMOUS: usize = 0x20;
 const WORD: usize = size_of::<usize>();
-
-#[cfg(target_arch = "x86_64")]
-mod number {
-    pub const READ: usize = 0;
-    pub const WRITE: usize = 1;
-    pub const CLOSE: usize = 3;
-    pub const LSEEK: usize = 8;
-    pub const MMAP: usize = 9;
-    pub const SIGPROCMASK: usize = 14;
-    pub const CLONE: usize = 56;
-    pub const EXECVE: usize = 59;
-    pub const WAIT4: usize = 61;
-    pub const KILL: usize = 62;
-    pub const FCNTL: usize = 72;
-    pub const SETSID: usize = 112;
-    pub const PRCTL: usize = 157;
-    pub const EXIT_GROUP: usize = 231;
-    pub const PPOLL: usize = 271;
-    pub const SIGNALFD4: usize = 289;
-    pub const PRLIMIT64: usize = 302;
-}
-
-#[cfg(target_arch = "aarch64")]
-mod number {
-    pub const FCNTL: usize = 25;
-    pub const CLOSE: usize = 57;
-    pub const LSEEK: usize = 62;
-    pub const READ: usize = 63;
-    pub const WRITE: usize = 64;
-    pub const PPOLL: usize = 73;
-    pub const SIGNALFD4: usize = 74;
-    pub const EXIT_GROUP: usize = 94;
-    pub const KILL: usize = 129;
-    pub const SIGPROCMASK: usize = 135;
-    pub const SETSID: usize = 157;
-    pub const PRCTL: usize = 167;
-    pub const CLONE: usize = 220;
-    pub const EXECVE: usize = 221;
-    pub const MMAP: usize = 222;
-    pub const WAIT4: usize = 260;
-    pub const PRLIMIT64: usize = 261;
-}
 
 #[cfg(target_arch = "x86_64")]
 global_asm!(
@@ -101,44 +66,6 @@ global_asm!(
     "brk #1",
     main = sym main,
 );
-
-/// # Safety
-/// As the system call: pointers among the arguments must be valid for it.
-#[cfg(target_arch = "x86_64")]
-unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
-    let answer;
-    let [a, b, c, d, e, f] = arguments;
-    // SAFETY: the kernel clobbers `rcx` and `r11`, and memory as the caller answers for.
-    unsafe {
-        asm!(
-            "syscall",
-            inlateout("rax") number as isize => answer,
-            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
-            lateout("rcx") _, lateout("r11") _,
-            options(nostack),
-        );
-    }
-    answer
-}
-
-/// # Safety
-/// As the system call: pointers among the arguments must be valid for it.
-#[cfg(target_arch = "aarch64")]
-unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
-    let answer;
-    let [a, b, c, d, e, f] = arguments;
-    // SAFETY: the kernel clobbers nothing but `x0`, and memory as the caller answers for.
-    unsafe {
-        asm!(
-            "svc 0",
-            in("x8") number,
-            inlateout("x0") a as isize => answer,
-            in("x1") b, in("x2") c, in("x3") d, in("x4") e, in("x5") f,
-            options(nostack),
-        );
-    }
-    answer
-}
 
 fn exit(code: usize) -> ! {
     loop {
@@ -243,6 +170,8 @@ unsafe extern "C" fn main(stack: *const usize) -> ! {
         tell(control, b's', 0);
         exit(0);
     }
+    // Before the command can do anything, such as killing this process.
+    tell(control, b'r', 0);
     // SAFETY: a fork; both go on with memory of their own.
     let child = unsafe { syscall(number::CLONE, [SIGCHLD, 0, 0, 0, 0, 0]) };
     if child == 0 {
@@ -251,7 +180,8 @@ unsafe extern "C" fn main(stack: *const usize) -> ! {
         limit(RLIMIT_NOFILE, number(4));
         // SAFETY: both lists end with a null.
         let error = unsafe {
-            syscall(number::SETSID, [0; 6]);
+            // Not a session: the sandbox is in one that has no terminal.
+            syscall(number::SETPGID, [0; 6]);
             let Command { path, argv, envp } = command;
             syscall(number::EXECVE, [path, argv, envp, 0, 0, 0])
         };
@@ -389,6 +319,10 @@ fn reap(control: usize, command: isize) {
         if ended == command {
             tell(control, b's', status);
         } else if ended == ECHILD {
+            // Orphans become children of the first process, so nobody is left.
+            if is_first() {
+                tell(control, b'e', 0);
+            }
             exit(0);
         } else if ended <= 0 {
             return;
@@ -403,11 +337,26 @@ fn obey(control: usize) {
     if count == EINTR {
         return;
     }
-    if count == 1 && order == b't' {
-        // All of this PID namespace but this process.
-        // SAFETY: no pointer.
-        unsafe { syscall(number::KILL, [usize::MAX, SIGTERM, 0, 0, 0, 0]) };
-        return;
+    // To all of this PID namespace but this process.
+    match order {
+        b't' if count == 1 => send_all(SIGTERM),
+        b'k' if count == 1 => {
+            send_all(SIGKILL);
+            // What another process has to reap is not this one's to wait for.
+            if !is_first() {
+                exit(0);
+            }
+        }
+        _ => exit(0),
     }
-    exit(0)
+}
+
+fn send_all(signal: usize) {
+    // SAFETY: no pointer.
+    unsafe { syscall(number::KILL, [usize::MAX, signal, 0, 0, 0, 0]) };
+}
+
+fn is_first() -> bool {
+    // SAFETY: no pointer.
+    unsafe { syscall(number::GETPID, [0; 6]) == 1 }
 }
