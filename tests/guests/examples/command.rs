@@ -6,7 +6,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 /// What the standard library does not say, or not ask, by itself.
-#[allow(missing_docs, reason = "generated; documented by WASI")]
+#[allow(
+    missing_docs,
+    clippy::pedantic,
+    reason = "generated; documented by WASI"
+)]
 mod bindings {
     wit_bindgen::generate!({
         inline: "
