@@ -31,7 +31,7 @@ async fn a_value_is_one_argument_whatever_is_in_it() -> Result<()> {
         r#"
         [tools.custom.show]
         command = "printf"
-        args = ["<%s>", "--", "{text}", ["-e", "{more}"], "{loud?LOUD}", "n={number}"]
+        args = ["--", "<%s>", "{text}", ["-e", "{more}"], "{loud?LOUD}", "n={number}"]
         [tools.custom.show.parameters]
         text = { type = "string", required = true }
         more = { type = "array", items = { type = "string" } }

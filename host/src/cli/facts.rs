@@ -16,6 +16,8 @@ pub struct ModuleFacts {
     pub kind: String,
     /// The version of the kind's interface.
     pub version: String,
+    /// Both, for people.
+    pub in_words: String,
 }
 
 /// The module of an entry; `None` for entries that have none.
@@ -27,6 +29,7 @@ pub fn module(entry: &Entry) -> Option<ModuleFacts> {
         path: module.path().to_owned(),
         kind: descriptor.kind.clone(),
         version: descriptor.version.clone(),
+        in_words: descriptor.in_words(),
     })
 }
 

@@ -120,6 +120,7 @@ fn text(snapshot: &Snapshot, config: &Config, screen: Screen) -> String {
 fn tool_row(tool: &Tool, folder: &std::path::Path) -> Vec<String> {
     let entry = tool.entry();
     let module = facts::module(entry);
+    let has_module = module.is_some();
     let state = match entry.missing_folders().next() {
         None => "ready".into(),
         Some(grant) => format!("folder missing: {}", grant.host.display()),
@@ -131,11 +132,13 @@ fn tool_row(tool: &Tool, folder: &std::path::Path) -> Vec<String> {
             |module| facts::short_path(&module.path, folder),
         ),
         entry.backend().as_str().to_owned(),
-        module.map_or_else(
-            || "-".into(),
-            |module| format!("{} {}", module.kind, module.version),
-        ),
-        facts::grants_in_short(entry.grants()),
+        module.map_or_else(|| "-".into(), |module| module.in_words),
+        // What commands may touch on other backends is the same for all of them.
+        if entry.is_command() && !has_module {
+            "-".into()
+        } else {
+            facts::grants_in_short(entry.grants())
+        },
         state,
     ]
 }

@@ -24,6 +24,11 @@ pub fn log(verbose: u8, quiet: u8, colours: bool) {
         Ok(text) if !text.is_empty() => EnvFilter::new(text),
         _ => EnvFilter::new(default),
     };
+    // More than that, and it writes the values of variables.
+    let filter = match "bollard=info".parse() {
+        Ok(bound) => filter.add_directive(bound),
+        Err(_) => filter,
+    };
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

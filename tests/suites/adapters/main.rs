@@ -11,4 +11,5 @@ mod lifetime;
 mod limits;
 mod native;
 mod sandbox;
+mod tool_file;
 mod wasm;

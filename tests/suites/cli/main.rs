@@ -7,4 +7,5 @@ mod inspect;
 mod list;
 mod place;
 mod processes;
+mod run;
 mod terminal;

@@ -111,6 +111,11 @@ pub struct Ran {
 }
 
 impl Ran {
+    /// One that was started by hand.
+    pub fn of(output: Output) -> Self {
+        Self { output }
+    }
+
     /// Its exit code; -1 if a signal ended it.
     pub fn code(&self) -> i32 {
         self.output.status.code().unwrap_or(-1)

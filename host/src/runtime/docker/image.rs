@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 use super::faults::{is_missing, said, unavailable};
 use crate::config::Setting;
+use crate::model::{Event, EventSink, Progress};
 use crate::runtime::{Result, RuntimeError};
 
 /// How long a registry may say nothing.
@@ -40,6 +41,20 @@ pub struct PullProgress<'a> {
     pub total: u64,
     /// The pull is over, and the image is there.
     pub finished: bool,
+}
+
+/// Tells the listener of a call how a pull goes on.
+pub(super) fn progress_of(events: EventSink) -> PullListener {
+    Arc::new(move |progress: PullProgress<'_>| {
+        #[allow(clippy::cast_precision_loss, reason = "bytes of an image, for a bar")]
+        let (done, total) = (progress.done as f64, progress.total as f64);
+        let message = format!("pulling `{}`: {}", progress.image, progress.status);
+        events(Event::Progress(Progress {
+            done,
+            total: (progress.total > 0).then_some(total),
+            message: Some(&message),
+        }));
+    })
 }
 
 /// An image that is there.

@@ -177,23 +177,22 @@ impl DockerAdapter {
     /// [`RuntimeError::Image`] when it is not and `runtime.docker.auto_pull` is off, or
     /// when it can not be pulled.
     pub async fn ensure_image(&self) -> Result<()> {
-        self.present().await.map(drop)
+        self.present(self.listener.clone()).await.map(drop)
     }
 
-    async fn present(&self) -> Result<image::Present> {
+    async fn present(&self, listener: Option<PullListener>) -> Result<image::Present> {
         let Shared {
             settings,
             connection,
             pulls,
             ..
         } = &*self.shared;
-        let listener = self.listener.as_ref();
         pulls
             .ensure(
                 &connection.client,
                 &self.image,
                 &settings.auto_pull,
-                listener,
+                listener.as_ref(),
             )
             .await
     }
@@ -204,13 +203,16 @@ impl DockerAdapter {
         let engine = &shared.connection.engine;
         let place = Place::of(settings, engine, execution.working_dir)?;
         let asked = Instant::now();
+        // Who listens to the call hears of a pull that it waits for.
+        let of_call = || execution.events.clone().map(image::progress_of);
+        let listener = self.listener.clone().or_else(of_call);
         let present = tokio::select! {
             biased;
             () = stop::cancelled(execution.cancel) => {
                 let captures = Captures::new(execution, settings.max_output);
                 return Ok(captures.output(Ending::Cancelled, None, asked));
             }
-            present = self.present() => present?,
+            present = self.present(listener) => present?,
         };
         let plan = Plan {
             settings,
