@@ -10,8 +10,7 @@ use prx_tests::{Parts, guest, guests, workspace};
 const TOOLS: &str = "prx:skill/tools@0.1.0";
 
 /// The guests that are commands.
-const COMMAND: &str = "command";
-const PLAYER: &str = "player";
+const COMMANDS: [&str; 3] = ["command", "player", "sort"];
 
 fn parts(behaviour: &str) -> Result<Parts> {
     Parts::read(&fs::read(guest(behaviour)?)?)
@@ -28,7 +27,7 @@ fn each_example_is_a_module_of_its_name_and_nothing_else_is_there() -> Result<()
         );
     }
     // Its source is a program of the suites, too.
-    written.insert(format!("{PLAYER}.wasm"));
+    written.insert("player.wasm".to_owned());
     let mut built = BTreeSet::new();
     for entry in fs::read_dir(guests()?)? {
         built.insert(entry?.file_name().to_string_lossy().into_owned());
@@ -43,7 +42,7 @@ fn each_guest_exports_tools_and_imports_only_what_a_host_offers() -> Result<()> 
         let path = entry?.path();
         let parts = Parts::read(&fs::read(&path)?)?;
         assert!(parts.component, "{}", path.display());
-        let is_command = |stem: &std::ffi::OsStr| stem == COMMAND || stem == PLAYER;
+        let is_command = |stem: &std::ffi::OsStr| COMMANDS.iter().any(|name| stem == *name);
         if path.file_stem().is_some_and(is_command) {
             let [run] = &parts.exports[..] else {
                 panic!("{} exports {:?}", path.display(), parts.exports);

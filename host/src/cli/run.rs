@@ -92,7 +92,11 @@ pub fn run(arguments: &Arguments, global: &Global, screen: Screen) -> Result<Exi
     if screen.json() {
         screen.print_json(&as_json(&output, &backend))?;
     }
-    ended(&output, &config, screen)
+    let limit = match arguments.timeout {
+        Some(limit) => format!("--timeout {}", limit.as_secs_f64()),
+        None => config.runtime.default_timeout.origin(),
+    };
+    ended(&output, &config, &limit, screen)
 }
 
 fn standard_input() -> Result<Vec<u8>, Failure> {
@@ -193,7 +197,12 @@ fn as_json(output: &ExecutionOutput, backend: &str) -> serde_json::Value {
 }
 
 /// The exit code; says on standard error why a command did not end by itself.
-fn ended(output: &ExecutionOutput, config: &Config, screen: Screen) -> Result<ExitCode, Failure> {
+fn ended(
+    output: &ExecutionOutput,
+    config: &Config,
+    time_limit: &str,
+    screen: Screen,
+) -> Result<ExitCode, Failure> {
     for (name, stream) in [("output", &output.stdout), ("error", &output.stderr)] {
         if stream.dropped > 0 && !screen.json() {
             let dropped = format_bytes(stream.dropped);
@@ -203,35 +212,42 @@ fn ended(output: &ExecutionOutput, config: &Config, screen: Screen) -> Result<Ex
             ));
         }
     }
-    let (exit, why) = match &output.ending {
+    let failure = match &output.ending {
         Ending::Exited => {
             // Codes beyond one byte are cut by the system, too.
             let code = output.exit_code.unwrap_or_default();
             return Ok(ExitCode::from(code.to_le_bytes()[0]));
         }
         Ending::Signalled { signal } => {
-            screen.note(&format!("the command was ended by signal {signal}"));
+            if !screen.json() {
+                screen.note(&format!("the command was ended by signal {signal}"));
+            }
             let code = 128_i32.saturating_add(*signal);
             return Ok(ExitCode::from(code.to_le_bytes()[0]));
         }
-        Ending::TimedOut => (Exit::Limit, "was stopped: its time was up".to_owned()),
-        Ending::Cancelled => (Exit::Cancelled, "was cancelled".to_owned()),
-        Ending::OutOfMemory { limit } => (
-            Exit::Limit,
-            format!("ran out of memory: it may use {}", format_bytes(*limit)),
-        ),
-        Ending::OutOfCpuTime { limit } => (
-            Exit::Limit,
-            format!("used up {} s of processor time", limit.as_secs()),
-        ),
-        Ending::LimitReached { kind, limit } => {
-            (Exit::Limit, format!("reached a limit: {kind}, {limit}"))
+        Ending::Cancelled => Failure::new(Exit::Cancelled, "the command was cancelled"),
+        Ending::TimedOut => Failure::new(Exit::Limit, "the command was stopped: its time was up")
+            .cause(format!("it ran for as long as it may: {time_limit}"))
+            .help("allow it more with `--timeout SECONDS`"),
+        Ending::OutOfMemory { limit } => Failure::new(Exit::Limit, "the command ran out of memory")
+            .cause(format!("it may use {}", format_bytes(*limit)))
+            .help("raise the limit of its backend; `prx-host config show` lists them"),
+        Ending::OutOfCpuTime { limit } => {
+            Failure::new(Exit::Limit, "the command used up its processor time")
+                .cause(format!("it may use {} s", limit.as_secs()))
+                .help("raise `security.resources.max_cpu_time_seconds`")
         }
-        Ending::Trapped(trap) => (Exit::ToolFailed, format!("broke down: {}", trap.message)),
-        _ => (Exit::Internal, "ended in an unknown way".to_owned()),
+        Ending::LimitReached { kind, limit } => {
+            Failure::new(Exit::Limit, format!("the command reached a limit: {kind}"))
+                .cause(format!("at most {} are allowed", kind.format(*limit)))
+        }
+        Ending::Trapped(trap) => {
+            Failure::new(Exit::ToolFailed, "the command broke down").cause(trap.message.clone())
+        }
+        _ => Failure::new(Exit::Internal, "the command ended in an unknown way"),
     };
     if screen.json() {
-        return Ok(exit.into());
+        return Ok(failure.exit().into());
     }
-    Err(Failure::new(exit, format!("the command {why}")))
+    Err(failure)
 }

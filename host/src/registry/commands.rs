@@ -29,7 +29,11 @@ pub(super) fn entry(
         let images = &config.runtime.docker.tool_images.value;
         images.get(&tool.name).map(String::as_str)
     });
-    let specs = vec![spec(&tool.name, &parameters)];
+    let described = match &template.program {
+        ProgramTemplate::Direct { program, .. } => program.as_str(),
+        _ => "a line of shell",
+    };
+    let specs = vec![spec(&tool.name, described, &parameters)];
     let command = CommandTool {
         template,
         parameters,
@@ -82,7 +86,7 @@ pub(super) async fn shell(
         });
     }
     let (parameters, template) = command::any_line();
-    let mut spec = spec(name, &parameters);
+    let mut spec = spec(name, name, &parameters);
     spec.description = "Runs a line of shell in a sandbox, in the workspace. The answer is what it prints; an exit code other than 0 is an error.".into();
     spec.hints = Hints {
         read_only: Some(false),
@@ -189,12 +193,12 @@ fn flags(groups: &[ArgumentGroup]) -> Vec<&str> {
     pieces.filter_map(command::Piece::flag).collect()
 }
 
-/// What agents read of a command's tool, unless the operator describes it himself.
-pub(super) fn spec(name: &str, parameters: &Parameters) -> ToolSpec {
+/// What agents read of the tool of a program, unless the operator describes it himself.
+pub(super) fn spec(name: &str, program: &str, parameters: &Parameters) -> ToolSpec {
     ToolSpec {
         name: name.to_owned(),
         title: None,
-        description: format!("Runs the program `{name}` and answers with what it prints."),
+        description: format!("Runs `{program}` and answers with what it prints."),
         input_schema: parameters.schema().clone(),
         output_schema: None,
         hints: Hints::default(),

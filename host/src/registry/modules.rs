@@ -106,7 +106,7 @@ impl Modules {
                 Some(tool) if commands::is_described(tool) => commands::described(tool, name),
                 _ => command::any_arguments(name),
             };
-            let specs = vec![commands::spec(name, &parameters)];
+            let specs = vec![commands::spec(name, name, &parameters)];
             let runner = Runner::Command(CommandTool {
                 template,
                 parameters,

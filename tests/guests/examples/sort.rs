@@ -6,7 +6,10 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let options: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(odd) = options.iter().find(|option| !["-r", "-u"].contains(&option.as_str())) {
+    if let Some(odd) = options
+        .iter()
+        .find(|option| !["-r", "-u"].contains(&option.as_str()))
+    {
         eprintln!("sort: unrecognized option `{odd}`");
         return ExitCode::from(2);
     }
