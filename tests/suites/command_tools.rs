@@ -19,7 +19,7 @@ async fn host(stage: &Stage) -> Result<Host> {
 
 fn stage(entries: &str) -> Result<Stage> {
     let stage = Stage::new()?;
-    let workspace = stage.folder("workspace")?;
+    let workspace = stage.folder("workspace")?.display().to_string();
     Ok(stage
         .runtime(&format!("backend = \"native\"\nworkspace = {workspace:?}"))
         .entries(entries))

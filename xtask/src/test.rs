@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -108,8 +108,11 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<()> {
     let mut ran = 0;
     for part in parts {
         steps.run(part.title, || {
-            let count = run_part(workspace, part, &given, &filters)?;
-            ran += count.passed;
+            let (count, status) = run_part(workspace, part, &given, &filters)?;
+            ran += count.passed + count.failed;
+            if !status.success() {
+                bail!("{count} ({status})");
+            }
             Ok(count.to_string())
         });
     }
@@ -197,7 +200,7 @@ fn run_part(
     part: &Part,
     given: &Given<'_>,
     filters: &[String],
-) -> Result<Count> {
+) -> Result<(Count, ExitStatus)> {
     let mut test = workspace.cargo("test");
     test.arg("--no-fail-fast")
         .args(part.arguments)
@@ -216,7 +219,7 @@ fn run_part(
 }
 
 /// Runs `cargo test`, shows what it prints and counts the tests.
-fn counted(test: &mut Command) -> Result<Count> {
+fn counted(test: &mut Command) -> Result<(Count, ExitStatus)> {
     let line = crate::command::line_of(test);
     println!("$ {line}");
     let mut child = test
@@ -233,11 +236,7 @@ fn counted(test: &mut Command) -> Result<Count> {
         out.write_all(&line)?;
         out.write_all(b"\n")?;
     }
-    let status = child.wait()?;
-    if !status.success() {
-        bail!("{count}; `{line}` failed ({status})");
-    }
-    Ok(count)
+    Ok((count, child.wait()?))
 }
 
 /// How many tests there were.

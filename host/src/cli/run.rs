@@ -77,9 +77,10 @@ pub fn run(arguments: &Arguments, global: &Global, screen: Screen) -> Result<Exi
     if let Some(backend) = arguments.backend {
         config.runtime.backend.value = backend.backend();
     }
-    let stdin = match arguments.stdin {
-        false => None,
-        true => Some(standard_input()?),
+    let stdin = if arguments.stdin {
+        Some(standard_input()?)
+    } else {
+        None
     };
     let environment = start::environment()?;
     let (output, backend) = start::block_on(execute(

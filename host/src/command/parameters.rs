@@ -92,27 +92,21 @@ impl Parameters {
         if !errors.is_empty() {
             return Err(errors);
         }
-        Ok(Self::of_properties(properties, &required))
+        Ok(Self::of_properties(&properties, &required))
     }
 
     /// Required texts of these names: what a template alone says.
     pub fn of_names(names: &[&str], flags: &[&str]) -> Self {
-        let properties = names.iter().map(|name| {
-            let (kind, is_flag) = if flags.contains(name) {
-                ("boolean", true)
-            } else {
-                ("string", false)
-            };
-            ((*name).to_owned(), json!({ "type": kind }), is_flag)
-        });
-        let (mut map, mut required) = (Map::new(), Vec::new());
-        for ((name, schema, is_flag), known) in properties.zip(names) {
-            map.insert(name, schema);
+        let (mut properties, mut required) = (Map::new(), Vec::new());
+        for name in names {
+            let is_flag = flags.contains(name);
+            let kind = if is_flag { "boolean" } else { "string" };
+            properties.insert((*name).to_owned(), json!({ "type": kind }));
             if !is_flag {
-                required.push(*known);
+                required.push(*name);
             }
         }
-        Self::of_properties(map, &required)
+        Self::of_properties(&properties, &required)
     }
 
     /// Whatever a caller gives, for a program that reads it itself.
@@ -120,7 +114,7 @@ impl Parameters {
         Self::of_schema(json!({ "type": "object" }))
     }
 
-    fn of_properties(properties: Map<String, Value>, required: &[&str]) -> Self {
+    fn of_properties(properties: &Map<String, Value>, required: &[&str]) -> Self {
         let mut schema = json!({ "type": "object", "properties": properties });
         if !required.is_empty() {
             schema["required"] = json!(required);

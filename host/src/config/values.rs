@@ -292,14 +292,15 @@ impl<'a> Entry<'a> {
         let DeValue::Table(entries) = self.value else {
             return read(self).map(Provided::Value);
         };
-        let mut names = entries.keys().map(|key| key.get_ref().as_ref());
-        match (names.next(), names.next()) {
+        let mut keys = entries.keys().map(|key| key.get_ref().as_ref());
+        match (keys.next(), keys.next()) {
             (Some("env"), None) => {
                 let table = self.table()?;
                 let entry = table.entry("env")?;
                 let name = entry.text()?;
-                let named = entry.is_variable_name(name, &entry.span);
-                named.then(|| Provided::Variable(name.to_owned()))
+                entry
+                    .is_variable_name(name, &entry.span)
+                    .then(|| Provided::Variable(name.to_owned()))
             }
             (Some("file"), None) => {
                 let table = self.table()?;

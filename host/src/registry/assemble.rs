@@ -14,7 +14,7 @@ use super::plan::{self, ModuleFile, Planned, Scope, Subject};
 use super::snapshot::{Broken, Snapshot, Tool};
 use crate::config::{Config, Environment};
 use crate::model::ToolSpec;
-use crate::runtime::Backends;
+use crate::runtime::{Backends, RuntimeError};
 
 /// How loading comes along.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +62,15 @@ pub(super) struct NotMade {
 impl From<String> for NotMade {
     fn from(reason: String) -> Self {
         Self { reason, help: None }
+    }
+}
+
+impl From<RuntimeError> for NotMade {
+    fn from(error: RuntimeError) -> Self {
+        Self {
+            reason: error.to_string(),
+            help: error.help(),
+        }
     }
 }
 
@@ -116,8 +125,8 @@ impl Assembler {
                     );
                 }
                 Err(why) => {
-                    plan.broken
-                        .push(broken(name, planned, why.reason, why.help.as_deref()))
+                    let help = why.help.as_deref();
+                    plan.broken.push(broken(name, planned, why.reason, help));
                 }
             }
         }

@@ -9,7 +9,7 @@ use super::provided;
 use crate::command::{self, ArgumentGroup, CommandTemplate, Parameters, ProgramTemplate, Stdin};
 use crate::config::{Backend, Config, Environment, Setting, ToolEntry};
 use crate::model::{Grants, Hints, ToolSpec};
-use crate::runtime::{Backends, RuntimeAdapter, RuntimeError};
+use crate::runtime::{Backends, RuntimeAdapter};
 
 /// Makes the entry of a command on a backend for commands.
 pub(super) fn entry(
@@ -64,7 +64,7 @@ pub(super) fn entry(
         backend,
         grants: Grants::default(),
         limits,
-        runner: Runner::Command(command),
+        runner: Runner::Command(Box::new(command)),
     };
     Ok((entry, specs))
 }
@@ -77,7 +77,12 @@ pub(super) async fn shell(
     backend: Backend,
     backends: &Backends,
 ) -> Result<Made, NotMade> {
-    if backend == Backend::Native && !backends.native_is_sandboxed().await.map_err(not_made)? {
+    if backend == Backend::Native
+        && !backends
+            .native_is_sandboxed()
+            .await
+            .map_err(NotMade::from)?
+    {
         return Err(NotMade {
             reason: "the shell runs in a sandbox only, and there is none".into(),
             help: Some(
@@ -111,7 +116,7 @@ pub(super) async fn shell(
                 .clone()
                 .unwrap_or_else(|| config.runtime.max_output_bytes.clone()),
         },
-        runner: Runner::Command(CommandTool {
+        runner: Runner::Command(Box::new(CommandTool {
             template,
             parameters,
             adapter: adapter(backend, backends, None)?,
@@ -120,7 +125,7 @@ pub(super) async fn shell(
             max_memory: None,
             #[cfg(feature = "wasm-runtime")]
             module: None,
-        }),
+        })),
     };
     Ok((entry, vec![spec]))
 }
@@ -130,17 +135,9 @@ fn adapter(
     backends: &Backends,
     image: Option<&str>,
 ) -> Result<Arc<dyn RuntimeAdapter>, NotMade> {
-    let adapter = match backend {
-        Backend::Docker => backends.docker(image),
-        Backend::Native | Backend::Wasm => backends.native(),
-    };
-    adapter.map_err(not_made)
-}
-
-fn not_made(error: RuntimeError) -> NotMade {
-    NotMade {
-        reason: error.to_string(),
-        help: error.help(),
+    match backend {
+        Backend::Docker => Ok(backends.docker(image)?),
+        Backend::Native | Backend::Wasm => Ok(backends.native()),
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) enum Runner {
     #[cfg(feature = "wasm-runtime")]
     Skill(Skill),
     /// A command.
-    Command(CommandTool),
+    Command(Box<CommandTool>),
 }
 
 /// A module that is a skill.

@@ -107,7 +107,7 @@ impl Modules {
                 _ => command::any_arguments(name),
             };
             let specs = vec![commands::spec(name, name, &parameters)];
-            let runner = Runner::Command(CommandTool {
+            let runner = Runner::Command(Box::new(CommandTool {
                 template,
                 parameters,
                 adapter: Arc::new(WasmAdapter::of_module(
@@ -124,7 +124,7 @@ impl Modules {
                 working_dir: None,
                 max_memory: None,
                 module: Some(Arc::clone(module)),
-            });
+            }));
             (runner, specs)
         } else {
             if let Some(tool) = tool

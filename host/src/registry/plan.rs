@@ -208,8 +208,9 @@ fn subject(
 
 /// The file of a module that is named as a command.
 fn module_file(command: &str) -> PathBuf {
-    if command.ends_with(".wasm") {
-        command.into()
+    let path = Path::new(command);
+    if path.extension().is_some_and(|kind| kind == "wasm") {
+        path.to_owned()
     } else {
         format!("{command}.wasm").into()
     }

@@ -14,7 +14,9 @@ use super::deferred::Deferred;
 use super::docker::DockerAdapter;
 use super::native::NativeAdapter;
 use super::{Execution, ExecutionOutput, Result, RuntimeAdapter, RuntimeError};
-use crate::config::{Backend, Config, Environment, SandboxBackend};
+#[cfg(feature = "docker")]
+use crate::config::SandboxBackend;
+use crate::config::{Backend, Config, Environment};
 
 /// The adapters of one host for commands that are no modules. Each is made by its first
 /// use.
@@ -31,9 +33,6 @@ enum Native {
     Processes(Arc<Deferred<NativeAdapter>>),
     #[cfg(feature = "docker")]
     Containers(Arc<Deferred<DockerAdapter>>),
-    /// The sandbox that is asked for is not built in.
-    #[cfg(not(feature = "docker"))]
-    Missing(RuntimeError),
 }
 
 /// What runs a command whose tool names no backend.
@@ -59,13 +58,11 @@ impl Backends {
     }
 
     /// Runs commands on this machine.
-    pub fn native(&self) -> Result<Arc<dyn RuntimeAdapter>> {
+    pub fn native(&self) -> Arc<dyn RuntimeAdapter> {
         match &self.native {
-            Native::Processes(adapter) => Ok(Arc::clone(adapter) as _),
+            Native::Processes(adapter) => Arc::clone(adapter) as _,
             #[cfg(feature = "docker")]
-            Native::Containers(adapter) => Ok(Arc::clone(adapter) as _),
-            #[cfg(not(feature = "docker"))]
-            Native::Missing(error) => Err(error.clone()),
+            Native::Containers(adapter) => Arc::clone(adapter) as _,
         }
     }
 
@@ -79,8 +76,6 @@ impl Backends {
             Native::Processes(adapter) => Ok(adapter.get().await?.sandbox() != "none"),
             #[cfg(feature = "docker")]
             Native::Containers(adapter) => adapter.get().await.map(|_| true),
-            #[cfg(not(feature = "docker"))]
-            Native::Missing(error) => Err(error.clone()),
         }
     }
 
@@ -104,6 +99,7 @@ impl Backends {
 
     /// Runs commands in containers: not in this build.
     #[cfg(not(feature = "docker"))]
+    #[allow(clippy::unused_self, reason = "as in a build with containers")]
     pub fn docker(&self, _image: Option<&str>) -> Result<Arc<dyn RuntimeAdapter>> {
         Err(without_docker())
     }
@@ -165,17 +161,13 @@ impl Backends {
 }
 
 fn native(config: &Arc<Config>, environment: &Environment) -> Native {
+    #[cfg(feature = "docker")]
     if config.sandbox.backend.value == Some(SandboxBackend::Docker) {
-        #[cfg(feature = "docker")]
-        {
-            let (config, environment) = (Arc::clone(config), environment.clone());
-            return Native::Containers(Deferred::new("docker", move || {
-                let (config, environment) = (Arc::clone(&config), environment.clone());
-                async move { DockerAdapter::for_sandbox(&config, &environment).await }
-            }));
-        }
-        #[cfg(not(feature = "docker"))]
-        return Native::Missing(without_docker());
+        let (config, environment) = (Arc::clone(config), environment.clone());
+        return Native::Containers(Deferred::new("docker", move || {
+            let (config, environment) = (Arc::clone(&config), environment.clone());
+            async move { DockerAdapter::for_sandbox(&config, &environment).await }
+        }));
     }
     let (config, environment) = (Arc::clone(config), environment.clone());
     Native::Processes(Deferred::new("native", move || {
@@ -246,7 +238,7 @@ pub async fn create_runtime_in(
         }
         Backend::Native => {
             backends.native_is_sandboxed().await?;
-            let native = backends.native()?;
+            let native = backends.native();
             if selection.modules_first {
                 let modules = wasm(&config, environment)?;
                 return Ok(Arc::new(ModulesFirst { modules, native }));

@@ -27,7 +27,7 @@ const TOOLS: &str = r#"
 /// one in the image, and a module of that name.
 async fn host(backend: &str, socket: &str) -> Result<(Stage, Host)> {
     let stage = Stage::new()?.guests(&["sort"])?;
-    let workspace = stage.folder("workspace")?;
+    let workspace = stage.folder("workspace")?.display().to_string();
     let image = containers::image()?;
     let stage = stage
         .variable("PATH", "/usr/bin:/bin")

@@ -54,6 +54,7 @@ use module::inspect_file;
 
 /// Without the engine nothing can be said of a module.
 #[cfg(not(feature = "wasm-runtime"))]
+#[allow(clippy::unused_async, reason = "as in a build with modules")]
 async fn inspect_file(
     _config: prx_host::config::Config,
     file: &Path,

@@ -125,8 +125,9 @@ fn made<T>(
     place: &OnceLock<Result<T, String>>,
     make: impl FnOnce() -> wasmtime::Result<T>,
 ) -> wasmtime::Result<&T> {
-    let made = place.get_or_init(|| make().map_err(|error| format!("{error:#}")));
-    made.as_ref()
+    place
+        .get_or_init(|| make().map_err(|error| format!("{error:#}")))
+        .as_ref()
         .map_err(|error| wasmtime::format_err!("{error}"))
 }
 
