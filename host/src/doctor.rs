@@ -1,5 +1,5 @@
-//! What works on this machine under a configuration, and what does not and why. Looks
-//! only: it changes nothing and runs no tool.
+//! What works on this machine under a configuration, and what does not and why. It runs no
+//! tool; sandboxes are tried with a program that does nothing.
 
 use std::fs;
 use std::path::Path;

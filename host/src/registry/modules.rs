@@ -121,7 +121,9 @@ impl Modules {
                     config.runtime.workspace.value.clone(),
                 )),
                 env: std::collections::HashMap::new(),
-                working_dir: None,
+                working_dir: tool
+                    .and_then(|tool| tool.working_dir.as_ref())
+                    .map(|folder| folder.value.clone()),
                 max_memory: None,
                 module: Some(Arc::clone(module)),
             }));

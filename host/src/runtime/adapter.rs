@@ -170,6 +170,20 @@ pub struct Execution<'a> {
 }
 
 impl<'a> Execution<'a> {
+    /// What [`RuntimeAdapter::execute`] is asked for.
+    pub fn plain(
+        command: &'a str,
+        args: &'a [String],
+        env: &'a HashMap<String, String>,
+        working_dir: Option<&'a Path>,
+        timeout: Duration,
+    ) -> Self {
+        Self {
+            working_dir,
+            ..Self::new(Program::of(command, args), env, timeout)
+        }
+    }
+
     /// A command with nothing on its standard input and the adapter's limits.
     pub fn new(program: Program<'a>, env: &'a HashMap<String, String>, timeout: Duration) -> Self {
         Self {

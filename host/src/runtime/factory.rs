@@ -279,9 +279,8 @@ impl RuntimeAdapter for ModulesFirst {
         working_dir: Option<&Path>,
         timeout: Duration,
     ) -> Result<ExecutionOutput> {
-        let mut execution = Execution::new(super::Program::of(command, args), env, timeout);
-        execution.working_dir = working_dir;
-        self.run(execution).await
+        self.run(Execution::plain(command, args, env, working_dir, timeout))
+            .await
     }
 
     async fn is_available(&self) -> bool {

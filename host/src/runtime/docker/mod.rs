@@ -42,7 +42,7 @@ use self::settings::Settings;
 use self::stop::Stop;
 use self::streams::Captures;
 use self::workspace::Place;
-use super::{Ending, Execution, ExecutionOutput, Program, Result, RuntimeAdapter, RuntimeError};
+use super::{Ending, Execution, ExecutionOutput, Result, RuntimeAdapter, RuntimeError};
 use crate::config::{Config, Environment};
 
 pub use health::health;
@@ -236,9 +236,8 @@ impl RuntimeAdapter for DockerAdapter {
         working_dir: Option<&Path>,
         timeout: Duration,
     ) -> Result<ExecutionOutput> {
-        let mut execution = Execution::new(Program::of(command, args), env, timeout);
-        execution.working_dir = working_dir;
-        self.run(execution).await
+        self.run(Execution::plain(command, args, env, working_dir, timeout))
+            .await
     }
 
     async fn is_available(&self) -> bool {

@@ -29,9 +29,7 @@ use process::{Bounds, Over, Ran};
 use sandbox::choice::{self, ORDER};
 use sandbox::{Sandbox, Target};
 
-use super::{
-    Ending, Execution, ExecutionOutput, Health, Program, Result, RuntimeAdapter, RuntimeError,
-};
+use super::{Ending, Execution, ExecutionOutput, Health, Result, RuntimeAdapter, RuntimeError};
 use crate::config::{Config, Environment, SandboxBackend};
 
 const NAME: &str = "native";
@@ -163,10 +161,8 @@ impl RuntimeAdapter for NativeAdapter {
         working_dir: Option<&Path>,
         timeout: Duration,
     ) -> Result<ExecutionOutput> {
-        let program = Program::of(command, args);
-        let mut execution = Execution::new(program, env, timeout);
-        execution.working_dir = working_dir;
-        self.run(execution).await
+        self.run(Execution::plain(command, args, env, working_dir, timeout))
+            .await
     }
 
     async fn is_available(&self) -> bool {

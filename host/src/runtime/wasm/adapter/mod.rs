@@ -142,9 +142,8 @@ impl RuntimeAdapter for WasmAdapter {
         working_dir: Option<&Path>,
         timeout: Duration,
     ) -> Result<ExecutionOutput> {
-        let mut execution = Execution::new(Program::of(command, args), env, timeout);
-        execution.working_dir = working_dir;
-        self.run(execution).await
+        self.run(Execution::plain(command, args, env, working_dir, timeout))
+            .await
     }
 
     async fn is_available(&self) -> bool {
