@@ -11,6 +11,7 @@ mod doctor;
 mod facts;
 mod inspect;
 mod list;
+mod listener;
 mod render;
 mod run;
 mod start;

@@ -12,6 +12,7 @@ use prx_host::{Ending, Execution, ExecutionOutput, Program, RuntimeError, create
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::listener::Listener;
 use super::render::{Failure, Screen};
 use super::{Exit, Global, start};
 
@@ -131,9 +132,18 @@ async fn execute(
     let mut execution = Execution::new(Program::of(command, args), &env, timeout);
     execution.stdin = stdin;
     execution.cancel = Some(&cancel);
-    if !screen.json() {
-        execution.events = Some(Arc::new(pass_on));
-    }
+    // Progress is that of an image being pulled.
+    let listener = Listener::new(screen, false);
+    let progress = (listener.sink(), listener.clone());
+    let passes_on = !screen.json();
+    execution.events = Some(Arc::new(move |event| match event {
+        Event::Progress(_) => (progress.0)(event),
+        _ if passes_on => {
+            progress.1.finish();
+            pass_on(&event);
+        }
+        _ => {}
+    }));
     let running = runtime.run(execution);
     tokio::pin!(running);
     let output = tokio::select! {
@@ -143,13 +153,13 @@ async fn execute(
             running.await
         }
     };
+    listener.finish();
     Ok((output.map_err(failed)?, runtime.name().to_owned()))
 }
 
 /// Output goes where the command meant it to go, as it comes. Readers that are gone end
 /// nothing but the writing.
-#[allow(clippy::needless_pass_by_value, reason = "an event sink takes events")]
-fn pass_on(event: Event<'_>) {
+fn pass_on(event: &Event<'_>) {
     let _ = match event {
         Event::Stdout(bytes) => {
             let mut out = std::io::stdout().lock();

@@ -2,7 +2,6 @@
 
 mod answer;
 mod arguments;
-mod listener;
 mod outcome;
 mod sources;
 mod wanted;
@@ -17,10 +16,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::list::{open, open_with};
+use super::listener::Listener;
 use super::render::{Failure, Screen};
 use super::{Exit, Global, start};
 use arguments::Given;
-use listener::Listener;
 
 /// Call a tool and print its answer
 #[derive(clap::Args)]
