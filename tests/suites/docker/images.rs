@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use bollard::query_parameters::RemoveImageOptions;
+use prx_host::model::Event;
 use prx_host::{Ending, Execution, Program, RuntimeAdapter as _, RuntimeError};
 use prx_tests::containers::{self, LONG, Yard, printed};
 use tokio_util::sync::CancellationToken;
@@ -43,6 +44,28 @@ async fn a_missing_image_is_pulled_once_with_progress_and_not_on_the_calls_time(
     assert!(
         heard.iter().all(|(image, _, _)| *image == yard.image),
         "{heard:?}"
+    );
+
+    // Who listens to a call hears of the pull it waits for, too.
+    client
+        .remove_image(&yard.image, None::<RemoveImageOptions>, None)
+        .await?;
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let telling = told.clone();
+    let mut execution = Execution::new(Program::Shell("echo again"), &none, LONG);
+    execution.events = Some(Arc::new(move |event| {
+        if let Event::Progress(progress) = event {
+            let message = progress.message.unwrap_or_default().to_owned();
+            telling.lock().expect("nobody panics").push(message);
+        }
+    }));
+    let output = yard.adapter().await?.run(execution).await?;
+    assert_eq!(printed(&output)?, "again\n");
+    let told = told.lock().expect("nobody panics");
+    assert!(!told.is_empty(), "nothing was told");
+    assert!(
+        told.iter().all(|message| message.contains(&yard.image)),
+        "{told:?}"
     );
     Ok(())
 }
