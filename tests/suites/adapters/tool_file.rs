@@ -135,3 +135,21 @@ async fn a_backend_that_is_not_there_is_told_with_a_remedy() -> Result<()> {
     );
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn native_commands_whose_sandbox_is_a_container_run_in_one() -> Result<()> {
+    let stage = Stage::new()?;
+    let workspace = stage.folder("workspace")?.display().to_string();
+    let (socket, image) = (socket()?, containers::image()?);
+    let stage = stage
+        .runtime(&format!("backend = \"native\"\nworkspace = {workspace:?}"))
+        .entries(&format!(
+            "[runtime.docker]\nsocket = {socket:?}\nimage = \"not-this-one\"\n\
+             [security.sandbox]\nbackend = \"docker\"\n\
+             [security.sandbox.docker]\nimage = {image:?}\n\
+             [tools.custom.where]\ncommand = \"test -e /.dockerenv && pwd\"\n"
+        ));
+    let host = stage.host()?.open().await?;
+    assert_eq!(text(&host, "where", json!({})).await?, "/workspace\n");
+    Ok(())
+}
