@@ -24,6 +24,8 @@ struct Part {
     needs_modules: bool,
     /// Whether its tests look for an engine, a registry and a sandbox.
     needs_services: bool,
+    /// Whether cargo builds the program beside its tests, with the same dependencies.
+    builds_program: bool,
     /// Whether it runs when no part is named. The others are within one that does.
     by_default: bool,
 }
@@ -37,6 +39,7 @@ const PARTS: &[Part] = &[
         arguments: &["--workspace", "--exclude", GUESTS, "--lib", "--bins"],
         needs_modules: false,
         needs_services: false,
+        builds_program: false,
         by_default: false,
     },
     Part {
@@ -45,6 +48,7 @@ const PARTS: &[Part] = &[
         arguments: &["--package", "prx-tests"],
         needs_modules: true,
         needs_services: true,
+        builds_program: false,
         by_default: false,
     },
     Part {
@@ -53,6 +57,7 @@ const PARTS: &[Part] = &[
         arguments: &["--workspace", "--exclude", GUESTS],
         needs_modules: true,
         needs_services: true,
+        builds_program: true,
         by_default: true,
     },
     Part {
@@ -61,6 +66,7 @@ const PARTS: &[Part] = &[
         arguments: &["--package", "prx-host", "--no-default-features"],
         needs_modules: true,
         needs_services: false,
+        builds_program: false,
         by_default: true,
     },
 ];
@@ -208,6 +214,10 @@ fn run_part(
         .args(filters);
     if let Some(modules) = given.modules {
         test.envs(modules.variables());
+    }
+    if part.builds_program {
+        let target = workspace.members()?.target_directory;
+        test.env("PRX_TEST_PROGRAM", target.join("debug/prx-host"));
     }
     if let Some(programs) = given.programs {
         test.env(programs::VARIABLE, programs);

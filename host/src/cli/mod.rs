@@ -124,8 +124,14 @@ fn run_process() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version come this way too; a reader that has gone is no fault.
-            let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            let wants_json = std::env::args_os().skip(1).any(|word| word == "--json");
+            if !error.use_stderr() || !wants_json {
+                let _ = error.print();
+                return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            }
+            let failure = Failure::new(Exit::Usage, "the command line can not be understood")
+                .cause(error.to_string().trim_end().to_owned());
+            return Screen::new(Colours::Never, true, 0).fail(&failure).into();
         }
     };
     let global = &arguments.global;

@@ -3,17 +3,19 @@
 use std::collections::HashMap;
 use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use prx_host::config::{Backend, Config, Environment};
-use prx_host::model::{Event, format_bytes};
+use prx_host::model::{Event, EventSink, format_bytes};
 use prx_host::{Ending, Execution, ExecutionOutput, Program, RuntimeError, create_runtime_in};
 use serde_json::json;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::listener::Listener;
 use super::render::{Failure, Screen};
+use super::start::Interrupts;
 use super::{Exit, Global, start};
 
 /// Run a command on a backend, in its sandbox and under its limits
@@ -101,14 +103,24 @@ pub fn run(arguments: &Arguments, global: &Global, screen: Screen) -> Result<Exi
     ended(&output, &config, &limit, screen)
 }
 
+/// Bytes that a command may be given on its standard input.
+const MAX_STDIN_BYTES: u64 = 64 << 20;
+
 fn standard_input() -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    std::io::stdin()
+    let read = std::io::stdin()
         .lock()
-        .read_to_end(&mut bytes)
-        .map_err(|error| {
-            Failure::new(Exit::Usage, "standard input can not be read").cause(error.to_string())
-        })?;
+        .take(MAX_STDIN_BYTES + 1)
+        .read_to_end(&mut bytes);
+    read.map_err(|error| {
+        Failure::new(Exit::Usage, "standard input can not be read").cause(error.to_string())
+    })?;
+    if bytes.len() as u64 > MAX_STDIN_BYTES {
+        let limit = format_bytes(MAX_STDIN_BYTES);
+        return Err(Failure::new(Exit::Limit, "standard input is too long")
+            .cause(format!("it has more than {limit}"))
+            .help("put it into a file of the workspace"));
+    }
     Ok(bytes)
 }
 
@@ -134,40 +146,82 @@ async fn execute(
     execution.cancel = Some(&cancel);
     // Progress is that of an image being pulled.
     let listener = Listener::new(screen, false);
-    let progress = (listener.sink(), listener.clone());
-    let passes_on = !screen.json();
-    execution.events = Some(Arc::new(move |event| match event {
-        Event::Progress(_) => (progress.0)(event),
-        _ if passes_on => {
-            progress.1.finish();
-            pass_on(&event);
-        }
-        _ => {}
-    }));
-    let running = runtime.run(execution);
-    tokio::pin!(running);
-    let output = tokio::select! {
-        output = &mut running => output,
-        _ = tokio::signal::ctrl_c() => {
-            cancel.cancel();
-            running.await
+    let writer = (!screen.json()).then(Writer::start);
+    execution.events = Some(events(&listener, writer.as_ref()));
+    let mut interrupts = Interrupts::listen()?;
+    let output = {
+        // Dropped before the writer is waited for: it holds ends of its channel.
+        let running = runtime.run(execution);
+        tokio::pin!(running);
+        tokio::select! {
+            output = &mut running => output,
+            () = interrupts.recv() => {
+                cancel.cancel();
+                running.await
+            }
         }
     };
     listener.finish();
+    if let Some(writer) = writer {
+        // Who reads it may never come to the end.
+        tokio::select! {
+            () = writer.finish() => {}
+            () = interrupts.recv() => {}
+        }
+    }
     Ok((output.map_err(failed)?, runtime.name().to_owned()))
 }
 
-/// Output goes where the command meant it to go, as it comes. Readers that are gone end
-/// nothing but the writing.
-fn pass_on(event: &Event<'_>) {
-    let _ = match event {
-        Event::Stdout(bytes) => {
-            let mut out = std::io::stdout().lock();
-            out.write_all(bytes).and_then(|()| out.flush())
+fn events(listener: &Listener, writer: Option<&Writer>) -> EventSink {
+    let (listener, progress) = (listener.clone(), listener.sink());
+    let writer = writer.map(|writer| writer.sender.clone());
+    Arc::new(move |event| match (event, &writer) {
+        (Event::Progress(of_pull), _) => progress(Event::Progress(of_pull)),
+        (Event::Stdout(bytes), Some(writer)) => {
+            listener.finish();
+            // The writer ends after its senders.
+            let _ = writer.send((false, bytes.to_vec()));
         }
-        Event::Stderr(bytes) => std::io::stderr().lock().write_all(bytes),
-        _ => Ok(()),
-    };
+        (Event::Stderr(bytes), Some(writer)) => {
+            listener.finish();
+            let _ = writer.send((true, bytes.to_vec()));
+        }
+        _ => {}
+    })
+}
+
+/// Writes output where the command meant it to go, as it comes: on a thread of its own,
+/// because a reader may be slow, and time must go on. What waits is bounded by
+/// `runtime.max_output_bytes`.
+struct Writer {
+    sender: mpsc::Sender<(bool, Vec<u8>)>,
+    written: oneshot::Receiver<()>,
+}
+
+impl Writer {
+    fn start() -> Self {
+        let (sender, receiver) = mpsc::channel::<(bool, Vec<u8>)>();
+        let (all_written, written) = oneshot::channel();
+        std::thread::spawn(move || {
+            for (is_error, bytes) in receiver {
+                // Readers that are gone end nothing but the writing.
+                let _ = if is_error {
+                    std::io::stderr().lock().write_all(&bytes)
+                } else {
+                    let mut out = std::io::stdout().lock();
+                    out.write_all(&bytes).and_then(|()| out.flush())
+                };
+            }
+            let _ = all_written.send(());
+        });
+        Self { sender, written }
+    }
+
+    /// Waits until everything is written.
+    async fn finish(self) {
+        drop(self.sender);
+        let _ = self.written.await;
+    }
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "fits `map_err`")]

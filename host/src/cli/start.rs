@@ -4,6 +4,7 @@
 use std::future::Future;
 
 use prx_host::config::{self, Config, Discovered, Environment};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use super::render::{Failure, Screen};
@@ -48,6 +49,35 @@ pub fn raise_file_limit() {
     };
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
         tracing::debug!(%error, "the limit of open files can not be raised");
+    }
+}
+
+/// What asks a process to end: Ctrl-C, a service manager, a terminal that is closed.
+pub struct Interrupts([Signal; 3]);
+
+impl Interrupts {
+    /// Begins to listen: from now on none of them ends the process by itself.
+    pub fn listen() -> Result<Self, Failure> {
+        let kinds = [
+            SignalKind::interrupt(),
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+        ];
+        let [interrupt, terminate, hangup] = kinds.map(signal);
+        let listen = || Ok(Self([interrupt?, terminate?, hangup?]));
+        listen().map_err(|error: std::io::Error| {
+            Failure::new(Exit::Internal, "signals can not be listened for").cause(error.to_string())
+        })
+    }
+
+    /// Waits for the next one.
+    pub async fn recv(&mut self) {
+        let [interrupt, terminate, hangup] = &mut self.0;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
     }
 }
 

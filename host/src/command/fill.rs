@@ -132,9 +132,9 @@ impl Filling<'_> {
             let before = index
                 .checked_sub(1)
                 .and_then(|index| group.0[index].literal());
-            let follows_option = before.is_some_and(|before| before.starts_with('-'));
-            let filled = self.piece(piece, item, follows_option);
-            self.options_ended |= piece.literal() == Some("--");
+            let filled = self.piece(piece, item, before.is_some_and(takes_a_value));
+            // Within a group `--` may be the value of an option.
+            self.options_ended |= group.0.len() == 1 && piece.literal() == Some("--");
             self.filled.push(filled);
         }
     }
@@ -170,7 +170,7 @@ impl Filling<'_> {
             {
                 self.fault(
                     &path,
-                    "begins with `-`: the program would take it for an option",
+                    "begins with `-`: the program would take it for an option (a file can be named `./-…`)",
                 );
             }
             filled.push_str(&value);
@@ -186,8 +186,17 @@ impl Filling<'_> {
     }
 
     fn fault(&mut self, path: &str, message: &str) {
-        self.faults.push(fault(path, message));
+        let fault = fault(path, message);
+        // A value may stand in several places; it is told once what is wrong with it.
+        if !self.faults.contains(&fault) {
+            self.faults.push(fault);
+        }
     }
+}
+
+/// Whether an entry of a template can be an option whose value is the next entry.
+fn takes_a_value(entry: &str) -> bool {
+    entry.starts_with('-') && !["-", "--"].contains(&entry) && !entry.contains('=')
 }
 
 fn fault(path: &str, message: &str) -> ArgumentFault {
@@ -296,11 +305,14 @@ mod tests {
             &[&["{path}"][..]][..],
             &[&["-v"], &["{path}"]],
             &[&["check", "{path}"]],
+            &[&["-e", "--"], &["{path}"]],
+            &[&["-", "{path}"]],
+            &[&["--config=x", "{path}"]],
         ] {
             let fault = fill(refused, rm.clone()).unwrap_err();
             assert_eq!(
                 fault,
-                "/path: begins with `-`: the program would take it for an option"
+                "/path: begins with `-`: the program would take it for an option (a file can be named `./-…`)"
             );
         }
         let split = fill(&[&["{empty}{path}"]], json!({"empty": "", "path": "-rf"}));

@@ -17,7 +17,8 @@ const FRAGMENTS: [&str; 8] = [
     "cookie",
 ];
 /// Found as a word of a name: `api_key` and `apiKey`, not `keyboard`.
-const WORDS: [&str; 8] = [
+const WORDS: [&str; 9] = [
+    "pat",
     "key",
     "keys",
     "pass",

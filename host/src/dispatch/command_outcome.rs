@@ -8,8 +8,8 @@ use serde_json::json;
 use super::{Deadline, Ended};
 use crate::command::OutputFormat;
 use crate::model::{
-    Captured, Content, LimitKind, Outcome, ToolError, ToolErrorKind, ToolOutput, Trap, TrapKind,
-    format_bytes,
+    ArgumentFault, Captured, Content, LimitKind, Outcome, ToolError, ToolErrorKind, ToolOutput,
+    Trap, TrapKind, format_bytes,
 };
 use crate::registry::{CommandTool, Tool};
 use crate::runtime::{Ending, ExecutionOutput, RuntimeError};
@@ -64,6 +64,10 @@ pub(super) fn of_error(error: &RuntimeError) -> Outcome {
         RuntimeError::Unsupported { .. } => Outcome::Internal {
             reason: error.to_string(),
         },
+        RuntimeError::InvalidInput { .. } => Outcome::InvalidArguments(vec![ArgumentFault {
+            path: String::new(),
+            message: error.to_string(),
+        }]),
         _ => Outcome::Unavailable {
             reason: error.to_string(),
             help: error.help(),

@@ -7,7 +7,7 @@ use super::assemble::{Made, NotMade};
 use super::entry::{CommandTool, Entry, EntryLimits, Runner};
 use super::provided;
 use crate::command::{self, ArgumentGroup, CommandTemplate, Parameters, ProgramTemplate, Stdin};
-use crate::config::{Backend, Config, Environment, Setting, ToolEntry};
+use crate::config::{Backend, Config, Environment, SandboxBackend, Setting, ToolEntry};
 use crate::model::{Grants, Hints, ToolSpec};
 use crate::runtime::{Backends, RuntimeAdapter};
 
@@ -25,10 +25,7 @@ pub(super) fn entry(
     let (parameters, template) = described(tool, &program.value);
     let provision = provided::provision(Some(tool), environment)?;
     let image = tool.image.as_ref().map(|image| image.value.as_str());
-    let image = image.or_else(|| {
-        let images = &config.runtime.docker.tool_images.value;
-        images.get(&tool.name).map(String::as_str)
-    });
+    let image = image.or_else(|| image_of(config, &tool.name));
     let described = match &template.program {
         ProgramTemplate::Direct { program, .. } => program.as_str(),
         _ => "a line of shell",
@@ -119,7 +116,7 @@ pub(super) async fn shell(
         runner: Runner::Command(Box::new(CommandTool {
             template,
             parameters,
-            adapter: adapter(backend, backends, None)?,
+            adapter: adapter(backend, backends, image_of(config, name))?,
             env: HashMap::new(),
             working_dir: None,
             max_memory: None,
@@ -141,10 +138,23 @@ fn adapter(
     }
 }
 
+/// The image of a tool's name in `runtime.docker.tool_images`.
+fn image_of<'a>(config: &'a Config, name: &str) -> Option<&'a str> {
+    let images = &config.runtime.docker.tool_images.value;
+    images.get(name).map(String::as_str)
+}
+
 /// The limit of memory that holds for all commands of a backend.
 fn memory(config: &Config, backend: Backend) -> Setting<u64> {
+    let of_containers = &config.runtime.docker.memory_limit;
+    let sandbox = &config.sandbox;
     match backend {
-        Backend::Docker => config.runtime.docker.memory_limit.clone(),
+        Backend::Docker => of_containers.clone(),
+        // Native commands whose sandbox is a container.
+        _ if sandbox.backend.value == Some(SandboxBackend::Docker) => {
+            let own = sandbox.docker.memory_limit.as_ref();
+            own.unwrap_or(of_containers).clone()
+        }
         Backend::Native | Backend::Wasm => config.resources.max_memory_bytes.clone(),
     }
 }

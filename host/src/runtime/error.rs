@@ -110,9 +110,21 @@ impl RuntimeError {
             | Self::Image { help, .. }
             | Self::Unavailable { help, .. } => Some(help.clone()),
             Self::Folder { granted_by, .. } => {
-                Some(format!("create the folder, or correct {granted_by}"))
+                Some(format!("name a folder that exists and may be shared in {granted_by}"))
             }
-            _ => None,
+            Self::NotExecutable { .. } => Some(
+                "name a program, not a folder or a text; a program needs the permission to run (`chmod +x`)"
+                    .into(),
+            ),
+            Self::WorkingDirectory { .. } => Some(
+                "correct `working_dir` of the tool, or `runtime.workspace`; it must exist and lie within what is granted"
+                    .into(),
+            ),
+            Self::InvalidInput { .. } => Some("leave it out, or write it in another way".into()),
+            Self::Interrupted { .. } => Some(
+                "whether the command did its work is not known; look, and then call it again".into(),
+            ),
+            Self::Unsupported { .. } => None,
         }
     }
 }

@@ -12,12 +12,12 @@ use std::time::Duration;
 use prx_host::Host;
 use prx_host::config::Config;
 use prx_host::model::{CallOptions, CallReport, Outcome};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::list::{open, open_with};
 use super::listener::Listener;
 use super::render::{Failure, Screen};
+use super::start::Interrupts;
 use super::{Exit, Global, start};
 use arguments::Given;
 
@@ -91,9 +91,7 @@ async fn call(
     let tool = arguments.tool.as_str();
     let builder = Host::builder(config.clone()).only(tool);
     // One listener for the whole command: no interrupt is lost between two steps of it.
-    let mut interrupts = signal(SignalKind::interrupt()).map_err(|error| {
-        Failure::new(Exit::Internal, "Ctrl-C can not be listened for").cause(error.to_string())
-    })?;
+    let mut interrupts = Interrupts::listen()?;
     let host = opened(open_with(builder, screen), tool, &mut interrupts).await?;
     let snapshot = host.snapshot();
     let found = snapshot.tool(tool);
@@ -123,11 +121,11 @@ async fn call(
 async fn opened(
     opening: impl Future<Output = Result<Host, Failure>>,
     tool: &str,
-    interrupts: &mut Signal,
+    interrupts: &mut Interrupts,
 ) -> Result<Host, Failure> {
     tokio::select! {
         opened = opening => opened,
-        _ = interrupts.recv() => Err(outcome::cancelled(tool)),
+        () = interrupts.recv() => Err(outcome::cancelled(tool)),
     }
 }
 
@@ -138,14 +136,14 @@ async fn watched(
     text: &str,
     options: CallOptions,
     cancel: &CancellationToken,
-    interrupts: &mut Signal,
+    interrupts: &mut Interrupts,
 ) -> Result<CallReport, Failure> {
     let call = host.call(tool, text, options);
     tokio::pin!(call);
     loop {
         tokio::select! {
             report = &mut call => return Ok(report),
-            _ = interrupts.recv() => {
+            () = interrupts.recv() => {
                 if cancel.is_cancelled() {
                     return Err(outcome::cancelled(tool));
                 }

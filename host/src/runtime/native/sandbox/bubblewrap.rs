@@ -141,14 +141,26 @@ fn options_of(config: &Config, paths: &Paths) -> Vec<OsString> {
     }
     push(&[plain("--cap-drop"), plain("ALL")]);
     push(&[plain("--hostname"), plain("sandbox")]);
+    // Files of `/proc/sys` belong to root, and a host that is root maps to it: without
+    // capabilities it could still change settings of the whole machine there.
     push(&[plain("--proc"), plain("/proc")]);
+    push(&[plain("--remount-ro"), plain("/proc")]);
     push(&[plain("--dev"), plain("/dev")]);
-    if paths.tmp {
+    push(&[plain("--remount-ro"), plain("/dev")]);
+    // Files in memory count as memory: together they are no more than a process may have.
+    let size = OsString::from(config.resources.max_memory_bytes.value.to_string());
+    let in_memory = ["/dev/shm", "/tmp"];
+    for folder in in_memory
+        .iter()
+        .filter(|folder| **folder != "/tmp" || paths.tmp)
+    {
         push(&[
             plain("--perms"),
             plain("1777"),
+            plain("--size"),
+            size.as_os_str(),
             plain("--tmpfs"),
-            plain("/tmp"),
+            plain(folder),
         ]);
     }
     for grant in &paths.granted {
