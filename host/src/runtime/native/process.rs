@@ -2,7 +2,6 @@
 
 use std::io;
 use std::os::unix::net::UnixStream as StdUnixStream;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt as _;
@@ -11,6 +10,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::group::{End, Group, Streams};
+use super::launch::Launch;
 use crate::model::{Captured, EventSink};
 use crate::runtime::capture::{Capture, Stream};
 
@@ -23,8 +23,8 @@ const DRAIN: Duration = Duration::from_millis(250);
 
 /// A command ready to start.
 pub(super) struct Prepared {
-    /// Whatever it does to streams is replaced.
-    pub(super) command: Command,
+    /// Whether it has an input is replaced.
+    pub(super) launch: Launch,
     /// The socket to the warden, where the sandbox has one.
     pub(super) warden: Option<StdUnixStream>,
 }
@@ -57,14 +57,7 @@ pub(super) struct Ran {
 /// Runs a command to its end. Nothing of it is left when this returns or is dropped.
 pub(super) async fn run(mut prepared: Prepared, bounds: Bounds<'_>) -> io::Result<Ran> {
     let started = Instant::now();
-    prepared
-        .command
-        .stdin(match bounds.stdin {
-            Some(_) => Stdio::piped(),
-            None => Stdio::null(),
-        })
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    prepared.launch.with_stdin(bounds.stdin.is_some());
     let stdout = Capture::new(Stream::Stdout, bounds.max_output, bounds.events.clone());
     let stderr = Capture::new(Stream::Stderr, bounds.max_output, bounds.events.clone());
     let over = follow(prepared, &bounds, &stdout, &stderr).await?;
@@ -87,7 +80,7 @@ async fn follow(
     // A file system that hangs can hold a start for ever. What starts too late is ended
     // where it is started.
     let patience = bounds.timeout.saturating_add(GRACE);
-    let starting = Group::start(prepared.command, prepared.warden);
+    let starting = Group::start(prepared.launch, prepared.warden);
     let Ok(started) = timeout(patience, starting).await else {
         return Ok(Over::TimedOut);
     };
@@ -97,9 +90,6 @@ async fn follow(
         stdout: out,
         stderr: err,
     } = streams;
-    let (Some(out), Some(err)) = (out, err) else {
-        return Err(io::Error::other("a process without pipes"));
-    };
     let (out, err) = (
         pipe::Receiver::from_owned_fd(out)?,
         pipe::Receiver::from_owned_fd(err)?,

@@ -9,8 +9,6 @@ use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream as StdUnixStream;
-use std::os::unix::process::CommandExt as _;
-use std::process::Command;
 use std::sync::Arc;
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
@@ -18,6 +16,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use tokio::net::UnixStream;
 
 use super::Target;
+use crate::runtime::native::launch::Launch;
 
 /// The warden; empty where this build has none.
 #[cfg(warden)]
@@ -54,7 +53,7 @@ impl Warden {
     /// take only so many of either. Answers this side of the socket to the warden.
     pub(super) fn attach(
         &self,
-        command: &mut Command,
+        launch: &mut Launch,
         target: Target,
         processes: Option<u64>,
     ) -> io::Result<StdUnixStream> {
@@ -62,7 +61,7 @@ impl Warden {
         let order = memfd_create("order", MemfdFlags::CLOEXEC)?;
         let variables = write_order(&order, &target)?;
         let limit = |limit: Option<u64>| limit.map_or("-".to_owned(), |most| most.to_string());
-        command
+        launch
             .arg(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
             .arg(theirs.as_raw_fd().to_string())
             .arg(self.0.as_raw_fd().to_string())
@@ -79,8 +78,8 @@ impl Warden {
             }
             fcntl_setfd(&theirs, FdFlags::empty()).map_err(io::Error::from)
         };
-        // SAFETY: the closure only makes system calls, and allocates nothing.
-        unsafe { command.pre_exec(prepare) };
+        // SAFETY: the step only makes system calls.
+        unsafe { launch.step(prepare) };
         Ok(ours)
     }
 }
