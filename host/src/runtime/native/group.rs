@@ -97,6 +97,17 @@ impl Group {
         })
     }
 
+    /// Waits until no process of an ended command is left, where a warden can tell. Nothing
+    /// is lost when the future is dropped.
+    pub(super) async fn deserted(&mut self) {
+        if let Some(warden) = &mut self.warden
+            && warden.deserted().await
+        {
+            return;
+        }
+        std::future::pending().await
+    }
+
     /// Asks all of it to end.
     pub(super) fn terminate(&mut self) {
         match &mut self.warden {

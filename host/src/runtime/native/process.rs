@@ -4,6 +4,7 @@ use std::io;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::time::{Duration, Instant};
 
+use rustix::io::retry_on_intr;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::pipe;
 use tokio::time::{sleep, timeout};
@@ -20,6 +21,10 @@ const GRACE: Duration = Duration::from_millis(500);
 /// How long output is awaited after the command's end, from processes that it left
 /// behind with its streams.
 const DRAIN: Duration = Duration::from_millis(250);
+
+/// Bytes read from a stream at once, and the most that a pipe can hold.
+const CHUNK: usize = 32 << 10;
+const PIPE: usize = 1 << 20;
 
 /// A command ready to start.
 pub(super) struct Prepared {
@@ -94,7 +99,7 @@ async fn follow(
         pipe::Receiver::from_owned_fd(out)?,
         pipe::Receiver::from_owned_fd(err)?,
     );
-    let output = async { tokio::join!(stdout.drain(out), stderr.drain(err)) };
+    let output = async { tokio::join!(drain(&out, stdout), drain(&err, stderr)) };
     let input = feed(stdin.map(pipe::Sender::from_owned_fd).transpose()?, bounds);
     tokio::pin!(output, input);
     let (mut is_drained, mut is_fed) = (false, false);
@@ -123,14 +128,44 @@ async fn follow(
         }
     }
     if !is_drained && ended_by_itself {
-        is_drained = timeout(DRAIN, &mut output).await.is_ok();
+        tokio::select! {
+            biased;
+            _ = &mut output => is_drained = true,
+            // The sandbox's own process holds the streams too, and is longer in ending.
+            () = group.deserted() => {}
+            () = sleep(DRAIN) => {}
+        }
     }
     group.finish().await;
     if !is_drained {
-        // What was written before the end is still in the pipes.
-        let _ = timeout(DRAIN, &mut output).await;
+        take_rest(&out, stdout);
+        take_rest(&err, stderr);
     }
     Ok(over)
+}
+
+/// Reads to the end of a stream. An error while reading is its end.
+async fn drain(stream: &pipe::Receiver, capture: &Capture) {
+    let mut chunk = vec![0; CHUNK];
+    while stream.readable().await.is_ok() {
+        match stream.try_read(&mut chunk) {
+            Ok(count @ 1..) => capture.accept(&chunk[..count]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Ok(_) | Err(_) => break,
+        }
+    }
+}
+
+/// Takes what the command wrote before its end and is still in a pipe, whoever else may
+/// hold that.
+fn take_rest(stream: &pipe::Receiver, capture: &Capture) {
+    let mut chunk = vec![0; CHUNK];
+    for _ in 0..PIPE.div_ceil(CHUNK) {
+        match retry_on_intr(|| rustix::io::read(stream, &mut *chunk)) {
+            Ok(count @ 1..) => capture.accept(&chunk[..count]),
+            Ok(_) | Err(_) => break,
+        }
+    }
 }
 
 /// Writes all of standard input, unless the command stops reading.

@@ -153,7 +153,7 @@ fn options_of(config: &Config, paths: &Paths) -> Vec<OsString> {
             plain("/tmp"),
         ]);
     }
-    for grant in &paths.granted {
+    for grant in paths.mounts() {
         let bind = if grant.writable {
             "--bind-try"
         } else {

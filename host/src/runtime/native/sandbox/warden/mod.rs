@@ -131,6 +131,7 @@ pub(in crate::runtime::native) struct Link {
     packet: [u8; PACKET],
     filled: usize,
     is_running: bool,
+    is_deserted: bool,
 }
 
 impl Link {
@@ -141,6 +142,7 @@ impl Link {
             packet: [0; PACKET],
             filled: 0,
             is_running: false,
+            is_deserted: false,
         })
     }
 
@@ -166,13 +168,17 @@ impl Link {
     /// left; `false`: that it is gone is all that is known.
     pub(in crate::runtime::native) async fn empty(mut self) -> bool {
         let _ = self.stream.try_write(b"k");
-        while self.fill().await {
+        self.deserted().await
+    }
+
+    /// Waits until nobody but the warden is left; `false`: that it is gone is all that is
+    /// known. Nothing is lost when the future is dropped.
+    pub(in crate::runtime::native) async fn deserted(&mut self) -> bool {
+        while !self.is_deserted && self.fill().await {
             self.filled = 0;
-            if self.packet[0] == b'e' {
-                return true;
-            }
+            self.is_deserted = self.packet[0] == b'e';
         }
-        false
+        self.is_deserted
     }
 
     /// Reads a whole packet; `false`: there is none any more.
