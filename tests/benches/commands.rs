@@ -79,7 +79,7 @@ async fn processes() -> Result<()> {
         PROCESSES,
         Duration::ZERO,
         async || execute(&*adapter).await,
-        { async || bare(PROGRAM, &[SAID.to_owned()], folder).await },
+        async || bare(PROGRAM, &[SAID.to_owned()], folder).await,
     )
     .await?;
     row(

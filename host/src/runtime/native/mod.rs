@@ -11,6 +11,8 @@ mod environment;
 mod failure;
 mod group;
 mod launch;
+#[cfg(test)]
+mod launch_tests;
 mod leader;
 mod limits;
 mod process;

@@ -109,3 +109,41 @@ fn grant<T>(path: &Path, real: PathBuf, writable: bool, setting: &Setting<T>) ->
         writable,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_grants_something_else_than_its_surroundings_is_mounted() {
+        let granted = [
+            ("/usr", false),
+            ("/work", true),
+            ("/usr/bin", false),
+            ("/work/fixed", false),
+            ("/usr/bin/own", true),
+            ("/work/fixed/deep", false),
+            ("/usr/bin/own/deep", true),
+            ("/usr/bin/own/deep/fixed", false),
+        ];
+        let paths = Paths {
+            granted: granted
+                .map(|(path, writable)| Granted {
+                    path: path.into(),
+                    real: path.into(),
+                    writable,
+                })
+                .into(),
+            tmp: false,
+        };
+        let mounts: Vec<_> = paths.mounts().map(|grant| grant.real.clone()).collect();
+        let expected = [
+            "/usr",
+            "/work",
+            "/work/fixed",
+            "/usr/bin/own",
+            "/usr/bin/own/deep/fixed",
+        ];
+        assert_eq!(mounts, expected.map(PathBuf::from));
+    }
+}
