@@ -30,6 +30,7 @@ fn main() -> Result<()> {
         .worker_threads(1)
         .enable_all()
         .build()?;
+    let _entered = runtime.enter();
     let folder = tempfile::tempdir()?;
     let adapter = adapter(folder.path(), &module)?;
     let bare = Bare::link(&module)?;
