@@ -9,6 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use comfy_table::{CellAlignment, Table, presets};
 
+use crate::services::Services;
 use crate::steps::Steps;
 use crate::workspace::Workspace;
 use crate::{command, test};
@@ -16,6 +17,9 @@ use row::{Measured, Row};
 
 /// The package whose benches are run.
 const PACKAGE: &str = "prx-tests";
+
+/// The bench that looks for an engine and a sandbox.
+const WITH_SERVICES: &str = "commands";
 
 /// `cargo xtask bench`
 #[derive(clap::Args)]
@@ -49,6 +53,13 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<()> {
         command::run(&mut build)?;
         Ok(program.display().to_string())
     });
+    let mut services = None;
+    if names.contains(&WITH_SERVICES) {
+        services = Services::start(&mut steps);
+        if services.is_none() {
+            return steps.finish();
+        }
+    }
     let mut rows = Vec::new();
     for name in names {
         steps.run(&format!("Bench {name}"), || {
@@ -57,6 +68,9 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<()> {
                 .args(["--package", PACKAGE, "--bench", name])
                 .envs(modules.variables())
                 .env("PRX_BENCH_PROGRAM", &program);
+            if let Some(services) = &services {
+                bench.envs(services.variables());
+            }
             let measured = row::read(&command::output(&mut bench)?)?;
             let remark = format!("{} rows", measured.len());
             rows.extend(measured.into_iter().map(Measured::judged));

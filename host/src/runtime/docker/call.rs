@@ -2,7 +2,8 @@
 //!
 //! Invariants: both streams are read to their very end before the exit code is believed.
 //! However the call ends, also when its future is dropped at any point, the container is
-//! removed, or handed over to the caretaker.
+//! removed, or handed over to the caretaker: one that ended by itself always is, since an
+//! answer need not wait until the engine has tidied up.
 
 use std::pin::{Pin, pin};
 use std::time::{Duration, Instant, SystemTime};
@@ -65,6 +66,8 @@ struct Container<'a> {
     shared: &'a Shared,
     leftover: Leftover,
     began: SystemTime,
+    /// It ended by itself, so nothing runs in it any more.
+    ended: bool,
     gone: bool,
 }
 
@@ -84,6 +87,7 @@ impl<'a> Container<'a> {
                 kept: !shared.settings.auto_remove,
             },
             began: SystemTime::now(),
+            ended: false,
             // From here on the request may be under way.
             gone: false,
         }
@@ -164,7 +168,10 @@ impl<'a> Container<'a> {
             ending = stop.wait() => Err(ending),
         };
         let end = match ended {
-            Ok(end) => end,
+            Ok(end) => {
+                self.ended = true;
+                end
+            }
             Err(ending) => {
                 self.kill(read).await;
                 return Ok(captures.output(ending, None, started));
@@ -246,6 +253,9 @@ impl<'a> Container<'a> {
         }
         if self.leftover.kept {
             tracing::info!(container = self.name(), "kept for inspection");
+        }
+        if self.ended && !self.shared.caretaker.is_behind() {
+            return;
         }
         let client = &self.shared.connection.client;
         let disposed = timeout(LAST_WORDS, self.leftover.dispose(client)).await;

@@ -69,8 +69,9 @@ const PATIENT: Duration = Duration::from_secs(u32::MAX as u64);
 /// * With `auto_remove = false` a container stays for inspection after its end. Its output
 ///   is not in its log: it was handed to the caller.
 ///
+/// A container that ended by itself is removed right after the answer, any other before it.
 /// The last clone that is dropped waits, at most ten seconds, until containers of calls
-/// whose futures were dropped are removed.
+/// that were answered or whose futures were dropped are removed.
 #[derive(Clone)]
 pub struct DockerAdapter {
     shared: Arc<Shared>,

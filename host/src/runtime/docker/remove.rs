@@ -4,7 +4,8 @@
 //! Invariant: what was handed over here is tried again until the engine says that it is
 //! gone, or until the adapter ends; what is left then is swept by the next host.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -33,6 +34,9 @@ const PAUSES: [Duration; 6] = [
 /// Tries after which a container that was never seen does not exist: the request that
 /// made it would long have been served.
 const TRIES_UNSEEN: usize = 5;
+
+/// Containers that may be waiting for their removal before calls have to wait for it too.
+const MOST: usize = 16;
 
 /// A container that nobody waits for any more.
 #[derive(Clone, Debug)]
@@ -85,6 +89,8 @@ async fn remove(client: &Docker, name: &str) -> Result<(), Error> {
 pub(super) struct Caretaker {
     client: Docker,
     at_work: Mutex<Option<Thread>>,
+    /// How many it still sees to.
+    waiting: Arc<AtomicUsize>,
 }
 
 struct Thread {
@@ -99,16 +105,23 @@ impl Caretaker {
         Self {
             client,
             at_work: Mutex::new(None),
+            waiting: Arc::default(),
         }
+    }
+
+    /// Whether the engine removes containers more slowly than calls leave them behind.
+    pub fn is_behind(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) >= MOST
     }
 
     /// Takes over a container. Never waits.
     pub fn take(&self, leftover: Leftover) {
         let mut at_work = self.at_work.lock().unwrap_or_else(PoisonError::into_inner);
         if at_work.is_none() {
-            *at_work = start(&self.client);
+            *at_work = start(&self.client, &self.waiting);
         }
         let name = leftover.name.clone();
+        self.waiting.fetch_add(1, Ordering::Relaxed);
         let sent = (at_work.as_ref()).is_some_and(|it| it.leftovers.send(leftover).is_ok());
         if !sent {
             tracing::warn!(container = name, "left behind; the next host sweeps it");
@@ -130,8 +143,8 @@ impl Drop for Caretaker {
     }
 }
 
-fn start(client: &Docker) -> Option<Thread> {
-    let client = client.clone();
+fn start(client: &Docker, waiting: &Arc<AtomicUsize>) -> Option<Thread> {
+    let (client, waiting) = (client.clone(), Arc::clone(waiting));
     let (leftovers, taken) = unbounded_channel();
     let ended = std::thread::Builder::new()
         .name("prx-containers".to_owned())
@@ -140,7 +153,7 @@ fn start(client: &Docker) -> Option<Thread> {
                 .enable_all()
                 .build();
             match runtime {
-                Ok(runtime) => runtime.block_on(tend(client, taken)),
+                Ok(runtime) => runtime.block_on(tend(client, taken, &waiting)),
                 Err(error) => tracing::warn!(%error, "containers may be left behind"),
             }
         })
@@ -148,7 +161,7 @@ fn start(client: &Docker) -> Option<Thread> {
     Some(Thread { leftovers, ended })
 }
 
-async fn tend(client: Docker, mut taken: UnboundedReceiver<Leftover>) {
+async fn tend(client: Docker, mut taken: UnboundedReceiver<Leftover>, waiting: &AtomicUsize) {
     let mut tries = JoinSet::new();
     loop {
         tokio::select! {
@@ -158,7 +171,9 @@ async fn tend(client: Docker, mut taken: UnboundedReceiver<Leftover>) {
                 }
                 None => break,
             },
-            Some(_) = tries.join_next() => {}
+            Some(_) = tries.join_next() => {
+                waiting.fetch_sub(1, Ordering::Relaxed);
+            }
         }
     }
     let all = async { while tries.join_next().await.is_some() {} };

@@ -10,11 +10,16 @@
 mod environment;
 mod failure;
 mod group;
+mod launch;
+#[cfg(test)]
+mod launch_tests;
+mod leader;
 mod limits;
 mod process;
 mod program;
 mod sandbox;
 mod spawner;
+mod stack;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

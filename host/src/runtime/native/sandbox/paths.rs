@@ -71,6 +71,22 @@ impl Paths {
         })
     }
 
+    /// Without those that grant no more than the one around them, which a sandbox that mounts
+    /// need not mount again.
+    pub(in crate::runtime::native) fn mounts(&self) -> impl Iterator<Item = &Granted> {
+        self.granted
+            .iter()
+            .enumerate()
+            .filter_map(|(index, grant)| {
+                let outer = self.granted[..index].iter().rev();
+                let around = outer
+                    .filter(|outer| grant.real.starts_with(&outer.real))
+                    .max_by_key(|outer| outer.real.components().count());
+                let is_new = around.is_none_or(|outer| outer.writable != grant.writable);
+                is_new.then_some(grant)
+            })
+    }
+
     /// Whether a real path is inside a granted one.
     pub(in crate::runtime::native) fn show(&self, real: &Path) -> bool {
         let mut granted = self.granted.iter();
@@ -92,4 +108,42 @@ fn grant<T>(path: &Path, real: PathBuf, writable: bool, setting: &Setting<T>) ->
         real,
         writable,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_grants_something_else_than_its_surroundings_is_mounted() {
+        let granted = [
+            ("/usr", false),
+            ("/work", true),
+            ("/usr/bin", false),
+            ("/work/fixed", false),
+            ("/usr/bin/own", true),
+            ("/work/fixed/deep", false),
+            ("/usr/bin/own/deep", true),
+            ("/usr/bin/own/deep/fixed", false),
+        ];
+        let paths = Paths {
+            granted: granted
+                .map(|(path, writable)| Granted {
+                    path: path.into(),
+                    real: path.into(),
+                    writable,
+                })
+                .into(),
+            tmp: false,
+        };
+        let mounts: Vec<_> = paths.mounts().map(|grant| grant.real.clone()).collect();
+        let expected = [
+            "/usr",
+            "/work",
+            "/work/fixed",
+            "/usr/bin/own",
+            "/usr/bin/own/deep/fixed",
+        ];
+        assert_eq!(mounts, expected.map(PathBuf::from));
+    }
 }
