@@ -1,21 +1,19 @@
 //! One running command with all its processes: how it ends, and how it is ended.
 //!
-//! Invariants: a signal is only sent while the leader is not reaped, so that its number
-//! can not belong to somebody else; a group that is dropped is killed and reaped.
+//! Invariant: a group that is dropped is killed and reaped.
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
-use std::process::{Child, Command};
 use std::time::Duration;
 
-use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
-};
+use rustix::process::Signal;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::time::timeout;
 
+use super::launch::{Launch, Started};
+use super::leader::Leader;
 use super::sandbox::warden::{Link, Word};
 use super::spawner;
 
@@ -37,41 +35,39 @@ pub(super) enum End {
 
 /// A process that leads its own group, and those that it started.
 pub(super) struct Group {
-    /// `None` once it is reaped.
-    child: Option<Child>,
-    leader: Pid,
-    exit: AsyncFd<OwnedFd>,
+    // Told before its sandbox is killed.
     warden: Option<Link>,
+    leader: Leader,
+    exit: AsyncFd<OwnedFd>,
 }
 
 impl Group {
-    /// Starts a command. Its streams are in the child.
+    /// Starts a command.
     pub(super) async fn start(
-        command: Command,
+        launch: Launch,
         warden: Option<StdUnixStream>,
     ) -> io::Result<(Self, Streams)> {
         let warden = warden.map(Link::new).transpose()?;
-        let mut child = spawner::spawn(command).await?;
-        let streams = Streams {
-            stdin: child.stdin.take().map(OwnedFd::from),
-            stdout: child.stdout.take().map(OwnedFd::from),
-            stderr: child.stderr.take().map(OwnedFd::from),
+        let Started {
+            leader,
+            exit,
+            stdin,
+            stdout,
+            stderr,
+        } = spawner::start(launch).await?;
+        // SAFETY: an `OwnedFd` names one open file for as long as it lives.
+        let exit = unsafe { AsyncFd::register_with_interest(exit, Interest::READABLE) };
+        let group = Self {
+            warden,
+            leader,
+            exit: exit.map_err(io::Error::from)?,
         };
-        match watch(&child) {
-            Ok((leader, exit)) => {
-                let group = Self {
-                    child: Some(child),
-                    leader,
-                    exit,
-                    warden,
-                };
-                Ok((group, streams))
-            }
-            Err(error) => {
-                spawner::end(child);
-                Err(error)
-            }
-        }
+        let streams = Streams {
+            stdin,
+            stdout,
+            stderr,
+        };
+        Ok((group, streams))
     }
 
     /// Waits for the end of the command; others of its group may live on. Nothing is
@@ -79,8 +75,7 @@ impl Group {
     pub(super) async fn ended(&mut self) -> io::Result<End> {
         let Some(warden) = &mut self.warden else {
             let _ready = self.exit.readable().await?;
-            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-            let status = waitid(WaitId::Pid(self.leader), options)?;
+            let status = self.leader.status()?;
             let status = status.ok_or_else(|| io::Error::other("the process lives again"))?;
             return Ok(match (status.exit_status(), status.terminating_signal()) {
                 (Some(code), _) => End::Exited(code),
@@ -102,11 +97,22 @@ impl Group {
         })
     }
 
+    /// Waits until no process of an ended command is left, where a warden can tell. Nothing
+    /// is lost when the future is dropped.
+    pub(super) async fn deserted(&mut self) {
+        if let Some(warden) = &mut self.warden
+            && warden.deserted().await
+        {
+            return;
+        }
+        std::future::pending().await
+    }
+
     /// Asks all of it to end.
     pub(super) fn terminate(&mut self) {
         match &mut self.warden {
             Some(warden) => warden.terminate(),
-            None => self.signal(Signal::TERM),
+            None => self.leader.signal(Signal::TERM),
         }
     }
 
@@ -121,53 +127,21 @@ impl Group {
                     return;
                 }
                 Ok(false) if timeout(VANISH, self.exit.readable()).await.is_ok() => {
-                    self.reap();
+                    self.leader.reap();
                     return;
                 }
                 _ => {}
             }
         }
-        self.signal(Signal::KILL);
+        self.leader.signal(Signal::KILL);
         let _ = self.exit.readable().await;
-        self.reap();
+        self.leader.reap();
     }
 
     /// Waits for the sandbox's own end; a group that is dropped before is killed.
     async fn vanish(mut self) {
         if timeout(VANISH * 20, self.exit.readable()).await.is_ok() {
-            self.reap();
-        }
-    }
-
-    fn signal(&self, signal: Signal) {
-        if self.child.is_some() {
-            let _ = kill_process_group(self.leader, signal);
-        }
-    }
-
-    fn reap(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            // What is left of the group goes while its number is still taken.
-            let _ = kill_process_group(self.leader, Signal::KILL);
-            let _ = child.wait();
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        drop(self.warden.take());
-        self.signal(Signal::KILL);
-        let Some(mut child) = self.child.take() else {
-            return;
-        };
-        // A killed process is soon gone, but a future must not wait when it is dropped.
-        let thread = std::thread::Builder::new().name("prx-reaper".to_owned());
-        let started = thread.spawn(move || {
-            let _ = child.wait();
-        });
-        if let Err(error) = started {
-            tracing::warn!("no thread to reap a process with: {error}");
+            self.leader.reap();
         }
     }
 }
@@ -175,16 +149,6 @@ impl Drop for Group {
 /// The ends of a command's pipes on this side.
 pub(super) struct Streams {
     pub(super) stdin: Option<OwnedFd>,
-    pub(super) stdout: Option<OwnedFd>,
-    pub(super) stderr: Option<OwnedFd>,
-}
-
-fn watch(child: &Child) -> io::Result<(Pid, AsyncFd<OwnedFd>)> {
-    let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let leader = leader.ok_or_else(|| io::Error::other("a process without a number"))?;
-    let exit = pidfd_open(leader, PidfdFlags::NONBLOCK)
-        .or_else(|_| pidfd_open(leader, PidfdFlags::empty()))?;
-    // SAFETY: an `OwnedFd` names one open file for as long as it lives.
-    let exit = unsafe { AsyncFd::register_with_interest(exit, Interest::READABLE) };
-    Ok((leader, exit.map_err(io::Error::from)?))
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
 }

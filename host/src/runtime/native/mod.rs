@@ -10,11 +10,14 @@
 mod environment;
 mod failure;
 mod group;
+mod launch;
+mod leader;
 mod limits;
 mod process;
 mod program;
 mod sandbox;
 mod spawner;
+mod stack;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

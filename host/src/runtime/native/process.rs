@@ -2,15 +2,16 @@
 
 use std::io;
 use std::os::unix::net::UnixStream as StdUnixStream;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::io::retry_on_intr;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::pipe;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::group::{End, Group, Streams};
+use super::launch::Launch;
 use crate::model::{Captured, EventSink};
 use crate::runtime::capture::{Capture, Stream};
 
@@ -21,10 +22,14 @@ const GRACE: Duration = Duration::from_millis(500);
 /// behind with its streams.
 const DRAIN: Duration = Duration::from_millis(250);
 
+/// Bytes read from a stream at once, and the most that a pipe can hold.
+const CHUNK: usize = 32 << 10;
+const PIPE: usize = 1 << 20;
+
 /// A command ready to start.
 pub(super) struct Prepared {
-    /// Whatever it does to streams is replaced.
-    pub(super) command: Command,
+    /// Whether it has an input is replaced.
+    pub(super) launch: Launch,
     /// The socket to the warden, where the sandbox has one.
     pub(super) warden: Option<StdUnixStream>,
 }
@@ -57,14 +62,7 @@ pub(super) struct Ran {
 /// Runs a command to its end. Nothing of it is left when this returns or is dropped.
 pub(super) async fn run(mut prepared: Prepared, bounds: Bounds<'_>) -> io::Result<Ran> {
     let started = Instant::now();
-    prepared
-        .command
-        .stdin(match bounds.stdin {
-            Some(_) => Stdio::piped(),
-            None => Stdio::null(),
-        })
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    prepared.launch.with_stdin(bounds.stdin.is_some());
     let stdout = Capture::new(Stream::Stdout, bounds.max_output, bounds.events.clone());
     let stderr = Capture::new(Stream::Stderr, bounds.max_output, bounds.events.clone());
     let over = follow(prepared, &bounds, &stdout, &stderr).await?;
@@ -87,7 +85,7 @@ async fn follow(
     // A file system that hangs can hold a start for ever. What starts too late is ended
     // where it is started.
     let patience = bounds.timeout.saturating_add(GRACE);
-    let starting = Group::start(prepared.command, prepared.warden);
+    let starting = Group::start(prepared.launch, prepared.warden);
     let Ok(started) = timeout(patience, starting).await else {
         return Ok(Over::TimedOut);
     };
@@ -97,14 +95,11 @@ async fn follow(
         stdout: out,
         stderr: err,
     } = streams;
-    let (Some(out), Some(err)) = (out, err) else {
-        return Err(io::Error::other("a process without pipes"));
-    };
     let (out, err) = (
         pipe::Receiver::from_owned_fd(out)?,
         pipe::Receiver::from_owned_fd(err)?,
     );
-    let output = async { tokio::join!(stdout.drain(out), stderr.drain(err)) };
+    let output = async { tokio::join!(drain(&out, stdout), drain(&err, stderr)) };
     let input = feed(stdin.map(pipe::Sender::from_owned_fd).transpose()?, bounds);
     tokio::pin!(output, input);
     let (mut is_drained, mut is_fed) = (false, false);
@@ -133,14 +128,44 @@ async fn follow(
         }
     }
     if !is_drained && ended_by_itself {
-        is_drained = timeout(DRAIN, &mut output).await.is_ok();
+        tokio::select! {
+            biased;
+            _ = &mut output => is_drained = true,
+            // The sandbox's own process holds the streams too, and is longer in ending.
+            () = group.deserted() => {}
+            () = sleep(DRAIN) => {}
+        }
     }
     group.finish().await;
     if !is_drained {
-        // What was written before the end is still in the pipes.
-        let _ = timeout(DRAIN, &mut output).await;
+        take_rest(&out, stdout);
+        take_rest(&err, stderr);
     }
     Ok(over)
+}
+
+/// Reads to the end of a stream. An error while reading is its end.
+async fn drain(stream: &pipe::Receiver, capture: &Capture) {
+    let mut chunk = vec![0; CHUNK];
+    while stream.readable().await.is_ok() {
+        match stream.try_read(&mut chunk) {
+            Ok(count @ 1..) => capture.accept(&chunk[..count]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Ok(_) | Err(_) => break,
+        }
+    }
+}
+
+/// Takes what the command wrote before its end and is still in a pipe, whoever else may
+/// hold that.
+fn take_rest(stream: &pipe::Receiver, capture: &Capture) {
+    let mut chunk = vec![0; CHUNK];
+    for _ in 0..PIPE.div_ceil(CHUNK) {
+        match retry_on_intr(|| rustix::io::read(stream, &mut *chunk)) {
+            Ok(count @ 1..) => capture.accept(&chunk[..count]),
+            Ok(_) | Err(_) => break,
+        }
+    }
 }
 
 /// Writes all of standard input, unless the command stops reading.

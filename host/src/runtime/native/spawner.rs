@@ -6,30 +6,28 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command};
 use std::sync::OnceLock;
 use std::sync::mpsc::{self, Sender};
 
 use rustix::io::Errno;
-use rustix::process::{
-    Signal, getpid, getppid, kill_process_group, set_parent_process_death_signal, setpgid, setsid,
-};
+use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal, setpgid, setsid};
 use tokio::sync::oneshot;
+
+use super::launch::{Launch, Started};
 
 /// `CLOSE_RANGE_CLOEXEC`
 const CLOSE_ON_EXEC: libc::c_uint = 4;
 
 struct Order {
-    command: Command,
-    answer: oneshot::Sender<io::Result<Child>>,
+    launch: Launch,
+    answer: oneshot::Sender<io::Result<Started>>,
 }
 
-/// A command that will lead a group of its own, without a terminal, be killed when this process dies, and
-/// inherit no descriptor but those that are released after this.
-pub(super) fn command(program: &Path) -> Command {
-    let mut command = Command::new(program);
+/// A program that will lead a group of its own, without a terminal, be killed when this
+/// process dies, and inherit no descriptor but those that later steps let through.
+pub(super) fn launch(program: &Path) -> Launch {
+    let mut launch = Launch::new(program);
     let host = getpid();
     let has_terminal = has_terminal();
     let prepare = move || {
@@ -50,9 +48,9 @@ pub(super) fn command(program: &Path) -> Command {
             Err(io::Error::from_raw_os_error(Errno::SRCH.raw_os_error()))
         }
     };
-    // SAFETY: the closure only makes system calls, and allocates nothing.
-    unsafe { command.pre_exec(prepare) };
-    command
+    // SAFETY: the step only makes system calls.
+    unsafe { launch.step(prepare) };
+    launch
 }
 
 /// Whether this process has a controlling terminal, which a command must not read from. A
@@ -63,12 +61,12 @@ fn has_terminal() -> bool {
     *FOUND.get_or_init(|| File::open("/dev/tty").is_ok())
 }
 
-/// Starts a command that [`command`] made.
-pub(super) async fn spawn(command: Command) -> io::Result<Child> {
+/// Starts what [`launch`] made.
+pub(super) async fn start(launch: Launch) -> io::Result<Started> {
     let (answer, answered) = oneshot::channel();
     let gone = || io::Error::other("the thread that starts processes is gone");
     thread()?
-        .send(Order { command, answer })
+        .send(Order { launch, answer })
         .map_err(|_| gone())?;
     answered.await.map_err(|_| gone())?
 }
@@ -82,26 +80,11 @@ fn thread() -> io::Result<&'static Sender<Order>> {
     std::thread::Builder::new()
         .name("prx-spawner".to_owned())
         .spawn(move || {
-            for Order {
-                mut command,
-                answer,
-            } in orders
-            {
-                if let Err(Ok(unwanted)) = answer.send(command.spawn()) {
-                    end(unwanted);
-                }
+            for Order { launch, answer } in orders {
+                // What nobody waits for any more ends where it is dropped.
+                let _ = answer.send(launch.start());
             }
         })?;
     // Of two threads that are made at once, one ends here with its sender.
     Ok(THREAD.get_or_init(|| sender))
-}
-
-/// Ends and reaps a process for which nobody waits any more.
-pub(super) fn end(mut child: Child) {
-    if let Ok(pid) = i32::try_from(child.id())
-        && let Some(group) = rustix::process::Pid::from_raw(pid)
-    {
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    let _ = child.wait();
 }

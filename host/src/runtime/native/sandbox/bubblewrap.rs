@@ -63,14 +63,16 @@ impl Bubblewrap {
 
     /// Prepares one command.
     pub(super) fn prepare(&self, target: Target) -> Result<Prepared> {
-        let mut command = spawner::command(&self.program);
-        command.env_clear().args(&self.options).arg("--chdir");
-        command.arg(&target.folder).arg("--");
+        let mut launch = spawner::launch(&self.program);
+        for option in &self.options {
+            launch.arg(option);
+        }
+        launch.arg("--chdir").arg(&target.folder).arg("--");
         // The warden and the command itself are no subprocesses.
         let processes = target.limits.subprocesses.saturating_add(2);
-        let warden = self.warden.attach(&mut command, target, Some(processes));
+        let warden = self.warden.attach(&mut launch, target, Some(processes));
         Ok(Prepared {
-            command,
+            launch,
             warden: Some(warden.map_err(|error| broken(&error))?),
         })
     }
@@ -151,7 +153,7 @@ fn options_of(config: &Config, paths: &Paths) -> Vec<OsString> {
             plain("/tmp"),
         ]);
     }
-    for grant in &paths.granted {
+    for grant in paths.mounts() {
         let bind = if grant.writable {
             "--bind-try"
         } else {

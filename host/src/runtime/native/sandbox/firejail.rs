@@ -71,12 +71,14 @@ impl Firejail {
 
     /// Prepares one command.
     pub(super) fn prepare(&self, target: Target) -> Result<Prepared> {
-        let mut command = spawner::command(&self.program);
-        command.env_clear().args(&self.options).arg("--");
-        command.current_dir(&target.folder);
-        let warden = self.warden.attach(&mut command, target, None);
+        let mut launch = spawner::launch(&self.program);
+        for option in &self.options {
+            launch.arg(option);
+        }
+        launch.arg("--").folder(&target.folder);
+        let warden = self.warden.attach(&mut launch, target, None);
         Ok(Prepared {
-            command,
+            launch,
             warden: Some(warden.map_err(|error| broken(&error))?),
         })
     }

@@ -9,7 +9,7 @@
 //! reach when the command ends.
 
 use std::io;
-use std::os::unix::process::CommandExt as _;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::Path;
 
 use landlock::{
@@ -105,20 +105,27 @@ impl Landlock {
     }
 
     pub(super) fn prepare(&self, target: Target, paths: &Paths) -> Result<Prepared> {
-        let mut rules = Some(self.rules(paths)?);
-        let mut command = direct(target);
+        let rules = Option::<OwnedFd>::from(self.rules(paths)?)
+            .ok_or_else(|| fault("the kernel enforces nothing of it"))?;
+        let mut launch = direct(target);
         let restrict = move || {
-            let rules = rules.take().ok_or(io::ErrorKind::Unsupported)?;
-            match rules.restrict_self() {
-                Ok(status) if status.ruleset != RulesetStatus::NotEnforced => Ok(()),
-                _ => Err(io::ErrorKind::Unsupported.into()),
+            let rules = rules.as_raw_fd();
+            // SAFETY: no pointers.
+            let answers = unsafe {
+                [
+                    libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0).into(),
+                    libc::syscall(libc::SYS_landlock_restrict_self, rules, 0),
+                ]
+            };
+            match answers {
+                [0, 0] => Ok(()),
+                _ => Err(io::Error::last_os_error()),
             }
         };
-        // SAFETY: once the rules are made, restricting is two system calls and a close, and
-        // nothing is allocated.
-        unsafe { command.pre_exec(restrict) };
+        // SAFETY: the step only makes system calls.
+        unsafe { launch.step(restrict) };
         Ok(Prepared {
-            command,
+            launch,
             warden: None,
         })
     }

@@ -12,7 +12,6 @@ pub(super) mod warden;
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -23,6 +22,7 @@ use paths::Paths;
 
 use super::environment::Variables;
 use super::group::End;
+use super::launch::Launch;
 use super::limits::Limits;
 use super::process::{Over, Prepared, Ran};
 use super::program::STANDARD_PATH;
@@ -133,7 +133,7 @@ impl Sandbox {
     pub(super) fn prepare(&self, target: Target) -> Result<Prepared> {
         match self {
             Self::None => Ok(Prepared {
-                command: direct(target),
+                launch: direct(target),
                 warden: None,
             }),
             Self::Bubblewrap(bubblewrap, _) => bubblewrap.prepare(target),
@@ -144,25 +144,20 @@ impl Sandbox {
 }
 
 /// The command itself, with its limits.
-fn direct(target: Target) -> Command {
-    let mut argv = target.argv.into_iter();
-    let mut command = spawner::command(&target.file);
-    if let Some(name) = argv.next() {
-        command.arg0(name);
+fn direct(target: Target) -> Launch {
+    let mut launch = spawner::launch(&target.file);
+    launch.argv(target.argv).folder(&target.folder);
+    for (name, value) in target.variables.iter() {
+        launch.variable(name, value);
     }
-    command
-        .args(argv)
-        .env_clear()
-        .envs(target.variables.iter())
-        .current_dir(target.folder);
     let limits = target.limits;
     let prepare = move || -> io::Result<()> {
         limits.apply()?;
         limits.apply_open_files()
     };
-    // SAFETY: the closure only makes system calls, and allocates nothing.
-    unsafe { command.pre_exec(prepare) };
-    command
+    // SAFETY: the step only makes system calls.
+    unsafe { launch.step(prepare) };
+    launch
 }
 
 /// A program of the host's own `PATH`, which without one is the usual folders.

@@ -71,6 +71,19 @@ impl Paths {
         })
     }
 
+    /// Without those that grant no more than the one around them, which a sandbox that mounts
+    /// need not mount again.
+    pub(in crate::runtime::native) fn mounts(&self) -> impl Iterator<Item = &Granted> {
+        self.granted.iter().enumerate().filter_map(|(index, grant)| {
+            let outer = self.granted[..index].iter().rev();
+            let around = outer
+                .filter(|outer| grant.real.starts_with(&outer.real))
+                .max_by_key(|outer| outer.real.components().count());
+            let is_new = around.is_none_or(|outer| outer.writable != grant.writable);
+            is_new.then_some(grant)
+        })
+    }
+
     /// Whether a real path is inside a granted one.
     pub(in crate::runtime::native) fn show(&self, real: &Path) -> bool {
         let mut granted = self.granted.iter();

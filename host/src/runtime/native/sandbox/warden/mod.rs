@@ -9,8 +9,6 @@ use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream as StdUnixStream;
-use std::os::unix::process::CommandExt as _;
-use std::process::Command;
 use std::sync::Arc;
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
@@ -18,6 +16,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use tokio::net::UnixStream;
 
 use super::Target;
+use crate::runtime::native::launch::Launch;
 
 /// The warden; empty where this build has none.
 #[cfg(warden)]
@@ -54,7 +53,7 @@ impl Warden {
     /// take only so many of either. Answers this side of the socket to the warden.
     pub(super) fn attach(
         &self,
-        command: &mut Command,
+        launch: &mut Launch,
         target: Target,
         processes: Option<u64>,
     ) -> io::Result<StdUnixStream> {
@@ -62,7 +61,7 @@ impl Warden {
         let order = memfd_create("order", MemfdFlags::CLOEXEC)?;
         let variables = write_order(&order, &target)?;
         let limit = |limit: Option<u64>| limit.map_or("-".to_owned(), |most| most.to_string());
-        command
+        launch
             .arg(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
             .arg(theirs.as_raw_fd().to_string())
             .arg(self.0.as_raw_fd().to_string())
@@ -79,8 +78,8 @@ impl Warden {
             }
             fcntl_setfd(&theirs, FdFlags::empty()).map_err(io::Error::from)
         };
-        // SAFETY: the closure only makes system calls, and allocates nothing.
-        unsafe { command.pre_exec(prepare) };
+        // SAFETY: the step only makes system calls.
+        unsafe { launch.step(prepare) };
         Ok(ours)
     }
 }
@@ -132,6 +131,7 @@ pub(in crate::runtime::native) struct Link {
     packet: [u8; PACKET],
     filled: usize,
     is_running: bool,
+    is_deserted: bool,
 }
 
 impl Link {
@@ -142,6 +142,7 @@ impl Link {
             packet: [0; PACKET],
             filled: 0,
             is_running: false,
+            is_deserted: false,
         })
     }
 
@@ -167,13 +168,17 @@ impl Link {
     /// left; `false`: that it is gone is all that is known.
     pub(in crate::runtime::native) async fn empty(mut self) -> bool {
         let _ = self.stream.try_write(b"k");
-        while self.fill().await {
+        self.deserted().await
+    }
+
+    /// Waits until nobody but the warden is left; `false`: that it is gone is all that is
+    /// known. Nothing is lost when the future is dropped.
+    pub(in crate::runtime::native) async fn deserted(&mut self) -> bool {
+        while !self.is_deserted && self.fill().await {
             self.filled = 0;
-            if self.packet[0] == b'e' {
-                return true;
-            }
+            self.is_deserted = self.packet[0] == b'e';
         }
-        false
+        self.is_deserted
     }
 
     /// Reads a whole packet; `false`: there is none any more.
