@@ -117,6 +117,14 @@ impl Sandbox {
             // It can only add rights.
             open.extend(paths.guarded.iter().cloned());
         }
+        if matches!(self, Self::Firejail(..)) {
+            // It does not mount a writable folder in a writable one, which can be renamed.
+            let in_another = |own: &&PathBuf| {
+                let mut pins = paths.granted.iter().filter(|grant| grant.pinned);
+                pins.any(|grant| grant.writable && own.starts_with(&grant.real))
+            };
+            open.extend(paths.guarded.iter().filter(in_another).cloned());
+        }
         let danger = |path: PathBuf| {
             format!(
                 "danger: commands can change `{}`, and with it what this host does when it \

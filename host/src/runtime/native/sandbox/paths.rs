@@ -9,7 +9,8 @@
 //!   read-only where the sandbox mounts (landlock only ever adds rights).
 //! * The configuration file and the folder of modules decide what the host does when it
 //!   starts again. Inside a writable path they are read-only where the sandbox mounts, and
-//!   the folders between can not be renamed, unless they are a writable path themselves.
+//!   the folders between can not be renamed (but with firejail), unless they are a writable
+//!   path themselves. What stays open is said, see [`super::Sandbox::dangers`].
 //!
 //! Never `/`: it holds the secrets of everyone.
 
