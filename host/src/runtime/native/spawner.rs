@@ -154,15 +154,15 @@ mod tests {
         };
         // SAFETY: the step only makes a system call.
         unsafe { holding.step(hold) };
-        let mut held = pin!(start(holding));
-        assert!(poll!(&mut held).is_pending());
+        let mut first = pin!(start(holding));
+        assert!(poll!(&mut first).is_pending());
         let (launch, begun) = lasting();
         {
             let mut starting = pin!(start(launch));
             assert!(poll!(&mut starting).is_pending());
         }
         io::Write::write_all(&mut writer, b"g").unwrap();
-        held.await.unwrap();
+        first.await.unwrap();
         catch_up().await;
         assert_eq!(begun.load(Ordering::SeqCst), 0);
     }
