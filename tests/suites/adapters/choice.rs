@@ -95,6 +95,32 @@ async fn containers_are_somebody_elses_work() -> Result<()> {
 }
 
 #[tokio::test]
+async fn the_doctor_says_where_native_commands_run_that_run_in_containers() -> Result<()> {
+    let (config, environment, _folder) = machine("backend = \"docker\"", None)?;
+    let found = native_health(&config, &environment).await;
+    assert!(found[0].usable, "{:#?}", found[0]);
+    let version = found[0].version.as_deref().unwrap_or_default();
+    assert!(version.contains("containers"), "{version}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_doctor_warns_of_a_configuration_that_landlock_leaves_to_commands() -> Result<()> {
+    let (mut config, _, folder) = machine("", None)?;
+    let file = folder.path().join("config.toml");
+    fs::write(&file, "")?;
+    config.file = Some(file.clone());
+    config.runtime.workspace.value = folder.path().to_owned();
+    let found = native_health(&config, &Environment::of_process()?).await;
+    let file = file.canonicalize()?.display().to_string();
+    for health in &found[1..] {
+        let is_told = health.notes.iter().any(|note| note.contains(&file));
+        assert_eq!(is_told, health.name == "landlock", "{health:#?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_writable_path_that_is_missing_is_named_with_its_key() -> Result<()> {
     let keys = "backend = \"bubblewrap\"\nwritable_paths = [\"/no/such/folder\"]";
     let (config, _, _folder) = machine(keys, None)?;

@@ -210,6 +210,8 @@ pub struct Setup<'a> {
     pub tables: &'a str,
     /// Variables of the host.
     pub variables: &'a [(&'a str, &'a str)],
+    /// Folders in the workspace.
+    pub folders: &'a [&'a str],
 }
 
 impl Stage {
@@ -229,6 +231,9 @@ impl Stage {
         let root = folder.path().canonicalize()?;
         let workspace = root.join("workspace");
         std::fs::create_dir(&workspace)?;
+        for inner in setup.folders {
+            std::fs::create_dir_all(workspace.join(inner))?;
+        }
         let text = format!(
             "[runtime]\nworkspace = \"workspace\"\n{}\n{}\n{}",
             setup.runtime,
@@ -242,6 +247,7 @@ impl Stage {
             environment = environment.with(*name, *value);
         }
         let file = root.join("config.toml");
+        std::fs::write(&file, &text)?;
         let loaded = Config::from_toml(&text, &file, &environment)
             .map_err(|faults| anyhow::anyhow!("{faults:?}\n{text}"))?;
         Ok(Self {

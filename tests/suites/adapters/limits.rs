@@ -58,6 +58,25 @@ async fn a_command_gets_no_more_processor_time_than_it_may_have() -> Result<()> 
 }
 
 #[tokio::test]
+async fn a_command_that_ignores_its_signal_is_said_to_be_out_of_processor_time_too() -> Result<()> {
+    let setup = Setup {
+        tables: "[security.resources]\nmax_cpu_time_seconds = 1\n",
+        ..Setup::default()
+    };
+    for sandbox in ALL {
+        let stage = Stage::new(&Native::new(sandbox), &setup).await?;
+        let env = HashMap::new();
+        let run = |line| stage.adapter.execute(line, &[], &env, None, LONG);
+        let output = run("trap '' XCPU; while :; do :; done").await?;
+        let limit = Duration::from_secs(1);
+        assert_eq!(output.ending, Ending::OutOfCpuTime { limit }, "{sandbox}");
+        let output = run("kill -KILL $$").await?;
+        assert_eq!(output.ending, Ending::Signalled { signal: 9 }, "{sandbox}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_command_gets_no_more_open_files_than_it_may_have() -> Result<()> {
     let setup = Setup {
         tables: "[security.resources]\nmax_open_files = 17\n",

@@ -184,6 +184,53 @@ async fn a_server_on_loopback_is_reached_where_the_network_is_allowed() -> Resul
     Ok(())
 }
 
+#[tokio::test]
+async fn sockets_and_files_of_services_are_not_seen() -> Result<()> {
+    for sandbox in ["none"].iter().chain(&SANDBOXES) {
+        let stage = Stage::plain(&Native::new(sandbox)).await?;
+        let output = shell(&stage, "ls -A /run").await?;
+        let seen = output.stdout.text();
+        // Firejail keeps its own folder.
+        let others = seen.lines().filter(|name| *name != "firejail").count();
+        assert_eq!(others > 0, *sandbox == "none", "{sandbox}: {seen}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_decides_the_next_start_of_the_host_can_not_be_changed() -> Result<()> {
+    let setup = Setup {
+        tables: "[runtime.wasm]\nmodule_path = \"workspace/inner/modules\"\n",
+        folders: &["inner/modules"],
+        ..Setup::default()
+    };
+    // Landlock can only add rights.
+    for sandbox in ["none", "bubblewrap", "firejail"] {
+        let fixture = Native::new(sandbox).with("writable_paths = [\"/tmp\", \".\"]");
+        let stage = Stage::new(&fixture, &setup).await?;
+        let is_open = sandbox == "none";
+        for deed in [
+            "echo >> ../config.toml",
+            "mv ../config.toml ../other.toml && mv ../other.toml ../config.toml",
+            "echo > inner/modules/module.wasm",
+            "mv inner/modules inner/others && mv inner/others inner/modules",
+            "mv inner outer && mv outer inner",
+        ] {
+            // Which the host warns of.
+            let is_open = is_open || (sandbox == "firejail" && deed.starts_with("mv inner outer"));
+            let output = shell(&stage, deed).await?;
+            assert_eq!(
+                output.is_success(),
+                is_open,
+                "{sandbox}: {deed}: {output:?}"
+            );
+        }
+        let output = shell(&stage, "echo > inner/beside && echo > ../beside").await?;
+        assert!(output.is_success(), "{sandbox}: {output:?}");
+    }
+    Ok(())
+}
+
 /// A process of the host with a secret among its variables.
 struct Bystander(Child);
 

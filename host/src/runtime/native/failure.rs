@@ -8,9 +8,6 @@ use rustix::io::Errno;
 use super::sandbox::Sandbox;
 use crate::runtime::RuntimeError;
 
-/// The signal for too much processor time.
-pub(super) const SIGXCPU: i32 = rustix::process::Signal::XCPU.as_raw();
-
 /// The error for a command whose process could not be started.
 pub(super) fn not_started(
     error: &io::Error,

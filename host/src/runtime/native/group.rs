@@ -20,13 +20,17 @@ use super::spawner;
 /// How long a sandbox may take to vanish when it is told to.
 const VANISH: Duration = Duration::from_millis(500);
 
+/// How long the end of a killed process is waited for. In the middle of a system call that
+/// can not be interrupted it may last for ever.
+const DEATH: Duration = Duration::from_secs(2);
+
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// By itself.
     Exited(i32),
-    /// By a signal.
-    Signalled(i32),
+    /// By a signal, after so much processor time; zero where that is not known.
+    Signalled(i32, Duration),
     /// It never ran, for this error of the system.
     NotRun(i32),
     /// Its sandbox ended without having run it.
@@ -79,17 +83,17 @@ impl Group {
             let status = status.ok_or_else(|| io::Error::other("the process lives again"))?;
             return Ok(match (status.exit_status(), status.terminating_signal()) {
                 (Some(code), _) => End::Exited(code),
-                (None, Some(signal)) => End::Signalled(signal),
+                (None, Some(signal)) => End::Signalled(signal, self.leader.cpu_time()),
                 (None, None) => return Err(io::Error::other("an end of an unknown kind")),
             });
         };
         Ok(match warden.word().await {
             Some(Word::NotRun(error)) => End::NotRun(error),
-            Some(Word::Ended(status)) => match status & 0x7f {
+            Some(Word::Ended { status, cpu_time }) => match status & 0x7f {
                 0 => End::Exited((status >> 8) & 0xff),
-                signal => End::Signalled(signal),
+                signal => End::Signalled(signal, cpu_time),
             },
-            Some(Word::Killed) => End::Signalled(Signal::KILL.as_raw()),
+            Some(Word::Killed) => End::Signalled(Signal::KILL.as_raw(), Duration::ZERO),
             None => {
                 let _ready = self.exit.readable().await?;
                 End::SandboxFailed
@@ -116,9 +120,12 @@ impl Group {
         }
     }
 
-    /// Ends all of it. When this returns, no process of the command is left. The sandbox's
-    /// own may still be taking its namespaces down, which takes several times as long as a
-    /// short command and is not waited for.
+    /// Ends all of it. When this returns, no process of the command is left, with two
+    /// exceptions. Where no PID namespace holds them (no sandbox, landlock), those that left
+    /// the group for a session of their own live on; and one that the kernel can not end yet
+    /// is left to a thread that reaps it. The sandbox's own process may still be taking its
+    /// namespaces down, which takes several times as long as a short command and is not
+    /// waited for.
     pub(super) async fn finish(mut self) {
         if let Some(warden) = self.warden.take() {
             match timeout(VANISH, warden.empty()).await {
@@ -134,8 +141,10 @@ impl Group {
             }
         }
         self.leader.signal(Signal::KILL);
-        let _ = self.exit.readable().await;
-        self.leader.reap();
+        // Else the leader, dropped, is waited for elsewhere.
+        if timeout(DEATH, self.exit.readable()).await.is_ok() {
+            self.leader.reap();
+        }
     }
 
     /// Waits for the sandbox's own end; a group that is dropped before is killed.

@@ -3,6 +3,8 @@
 //! Invariants: a signal is only sent while the process is not reaped, so that its number
 //! can not belong to somebody else; dropped, it is killed with its group, and reaped.
 
+use std::time::Duration;
+
 use rustix::io::retry_on_intr;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, WaitOptions, kill_process_group, waitid,
@@ -29,6 +31,26 @@ impl Leader {
     pub(super) fn status(&self) -> rustix::io::Result<Option<WaitIdStatus>> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         waitid(WaitId::Pid(self.id), options)
+    }
+
+    /// The processor time that it has used itself, without its children; zero when it is
+    /// reaped.
+    pub(super) fn cpu_time(&self) -> Duration {
+        // The clock of all threads of a process, as the kernel numbers it.
+        const SCHEDULED: libc::clockid_t = 2;
+        if self.is_reaped {
+            return Duration::ZERO;
+        }
+        let clock = (!self.id.as_raw_nonzero().get() << 3) | SCHEDULED;
+        // SAFETY: an all-zero `timespec` is a valid one, and is written.
+        let (answer, used) = unsafe {
+            let mut used: libc::timespec = std::mem::zeroed();
+            (libc::clock_gettime(clock, &raw mut used), used)
+        };
+        match (answer, u64::try_from(used.tv_sec)) {
+            (0, Ok(seconds)) => Duration::from_secs(seconds),
+            _ => Duration::ZERO,
+        }
     }
 
     /// Sends a signal to all of its group.

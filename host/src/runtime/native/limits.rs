@@ -14,7 +14,7 @@
 use std::io;
 use std::time::Duration;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 
 use crate::config::Resources;
 
@@ -48,6 +48,13 @@ impl Limits {
         lower(Resource::Data, self.memory, self.memory)?;
         lower(Resource::Cpu, seconds, seconds.saturating_add(1))?;
         lower(Resource::Core, 0, 0)
+    }
+
+    /// Whether a process that ended by this signal, after so much processor time, was ended
+    /// for that. One that ignores the signal for it is killed; the kernel does not say why.
+    pub(super) fn ended(&self, signal: i32, used: Duration) -> bool {
+        let least = self.cpu_time.max(Duration::from_secs(1));
+        signal == Signal::XCPU.as_raw() || (signal == Signal::KILL.as_raw() && used >= least)
     }
 
     /// Sets the number of open files. Only makes system calls.

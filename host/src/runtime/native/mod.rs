@@ -23,7 +23,7 @@ mod stack;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
@@ -123,11 +123,11 @@ impl NativeAdapter {
             Over::TimedOut => (None, Ending::TimedOut),
             Over::Cancelled => (None, Ending::Cancelled),
             Over::Ended(End::Exited(code)) => (Some(code), Ending::Exited),
-            Over::Ended(End::Signalled(signal)) if signal == failure::SIGXCPU => {
+            Over::Ended(End::Signalled(signal, used)) if self.limits.ended(signal, used) => {
                 let limit = self.limits.cpu_time;
                 (None, Ending::OutOfCpuTime { limit })
             }
-            Over::Ended(End::Signalled(signal)) => (None, Ending::Signalled { signal }),
+            Over::Ended(End::Signalled(signal, _)) => (None, Ending::Signalled { signal }),
             Over::Ended(End::NotRun(error)) => {
                 let command = execution.program.command();
                 return Err(failure::not_run(
@@ -179,6 +179,7 @@ impl RuntimeAdapter for NativeAdapter {
     }
 
     async fn run(&self, execution: Execution<'_>) -> Result<ExecutionOutput> {
+        let started = Instant::now();
         let mut tries = 1;
         loop {
             let target = self.target(&execution)?;
@@ -188,14 +189,17 @@ impl RuntimeAdapter for NativeAdapter {
             let prepared = self.sandbox.prepare(target)?;
             let bounds = Bounds {
                 stdin: execution.stdin,
-                timeout: execution.timeout,
+                timeout: execution.timeout.saturating_sub(started.elapsed()),
                 cancel: execution.cancel,
                 events: execution.events.clone(),
                 max_output: execution.max_output.unwrap_or(self.max_output),
             };
             match process::run(prepared, bounds).await {
                 Ok(ran) if tries < TRIES && self.sandbox.may_be_tried_again(&ran) => tries += 1,
-                Ok(ran) => return self.output(&execution, &seen, ran),
+                Ok(mut ran) => {
+                    ran.duration = started.elapsed();
+                    return self.output(&execution, &seen, ran);
+                }
                 Err(error) => {
                     let command = execution.program.command();
                     return Err(failure::not_started(
@@ -228,7 +232,12 @@ pub async fn health(config: &Config, environment: &Environment) -> Vec<Health> {
             Err(error) => Health::bad(name, &error),
         });
     }
+    let has_containers =
+        cfg!(feature = "docker") && config.sandbox.backend.value == Some(SandboxBackend::Docker);
     let native = match NativeAdapter::new(config, environment).await {
+        _ if has_containers => {
+            Health::good(NAME, "its commands run in containers, see docker").note("sandbox: docker")
+        }
         Ok(adapter) => Health::good(NAME, "processes of this machine")
             .note(format!("sandbox: {}", adapter.sandbox()))
             .note(limits::note()),

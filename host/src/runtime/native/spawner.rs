@@ -81,10 +81,89 @@ fn thread() -> io::Result<&'static Sender<Order>> {
         .name("prx-spawner".to_owned())
         .spawn(move || {
             for Order { launch, answer } in orders {
+                if answer.is_closed() {
+                    continue;
+                }
                 // What nobody waits for any more ends where it is dropped.
                 let _ = answer.send(launch.start());
             }
         })?;
     // Of two threads that are made at once, one ends here with its sender.
     Ok(THREAD.get_or_init(|| sender))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd as _;
+    use std::pin::pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicI32, Ordering};
+
+    use futures::poll;
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    use tokio::io::Interest;
+    use tokio::io::unix::AsyncFd;
+
+    use super::*;
+
+    /// A process that lasts, and its number once it was begun.
+    fn lasting() -> (Launch, Arc<AtomicI32>) {
+        let begun = Arc::new(AtomicI32::new(0));
+        let mut launch = launch(Path::new("/bin/sleep"));
+        launch.arg("600");
+        let told = Arc::clone(&begun);
+        let step = move || {
+            // SAFETY: no pointer.
+            told.store(unsafe { libc::getpid() }, Ordering::SeqCst);
+            Ok(())
+        };
+        // SAFETY: a system call, and memory that this process shares until the program runs.
+        unsafe { launch.step(step) };
+        (launch, begun)
+    }
+
+    /// Waits until whatever was ordered before is done: orders are taken in turn.
+    async fn catch_up() {
+        drop(start(launch(Path::new("/bin/true"))).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn what_was_started_for_somebody_who_is_gone_is_killed() {
+        let (launch, begun) = lasting();
+        let exit = {
+            let mut starting = pin!(start(launch));
+            assert!(poll!(&mut starting).is_pending());
+            catch_up().await;
+            let id = Pid::from_raw(begun.load(Ordering::SeqCst)).unwrap();
+            pidfd_open(id, PidfdFlags::empty()).unwrap()
+        };
+        // SAFETY: an `OwnedFd` names one open file for as long as it lives.
+        let exit = unsafe { AsyncFd::register_with_interest(exit, Interest::READABLE) }.unwrap();
+        let _ready = exit.readable().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_nobody_waits_for_any_more_is_not_started() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let mut holding = launch(Path::new("/bin/true"));
+        let hold = move || {
+            let mut byte = 0_u8;
+            // SAFETY: one byte is written to `byte`.
+            unsafe { libc::read(reader.as_raw_fd(), (&raw mut byte).cast(), 1) };
+            Ok(())
+        };
+        // SAFETY: the step only makes a system call.
+        unsafe { holding.step(hold) };
+        let mut first = pin!(start(holding));
+        assert!(poll!(&mut first).is_pending());
+        let (launch, begun) = lasting();
+        {
+            let mut starting = pin!(start(launch));
+            assert!(poll!(&mut starting).is_pending());
+        }
+        io::Write::write_all(&mut writer, b"g").unwrap();
+        first.await.unwrap();
+        catch_up().await;
+        assert_eq!(begun.load(Ordering::SeqCst), 0);
+    }
 }

@@ -26,6 +26,7 @@ pub async fn only_listed_variables_arrive<F: Fixture>(fixture: &F) -> Result<()>
         ],
         tables: "[runtime.wasm.capabilities]\n\
                  env_vars = [\"PRX_LISTED\", \"PRX_EMPTY\", \"PRX_UNSET\"]",
+        ..Setup::default()
     };
     let stage = Stage::new(fixture, &setup).await?;
     let output = play(fixture, &stage, Behaviour::PrintVariables).await?;

@@ -8,7 +8,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::paths::Paths;
 use super::warden::Warden;
@@ -187,7 +187,7 @@ fn options_of(config: &Config, paths: &Paths) -> Vec<OsString> {
             ]);
         }
     }
-    if network && let Some(resolver) = resolver(paths) {
+    if network && let Some(resolver) = paths.resolver() {
         push(&[
             plain("--ro-bind-try"),
             resolver.as_os_str(),
@@ -197,13 +197,6 @@ fn options_of(config: &Config, paths: &Paths) -> Vec<OsString> {
     // What lies between the granted paths is the sandbox's own, and nobody's to write.
     push(&[plain("--remount-ro"), plain("/")]);
     options
-}
-
-/// The file that says how names are looked up, when `/etc` only has a link to it.
-fn resolver(paths: &Paths) -> Option<PathBuf> {
-    let link = Path::new("/etc/resolv.conf");
-    let real = link.canonicalize().ok()?;
-    (paths.show(link) && !paths.show(&real)).then_some(real)
 }
 
 fn fault(reason: String, help: &str) -> RuntimeError {

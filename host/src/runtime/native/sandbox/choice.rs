@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::bubblewrap::Bubblewrap;
 use super::firejail::Firejail;
-use super::landlock::Landlock;
+use super::landlock::{self, Landlock};
 use super::paths::Paths;
 use super::{Sandbox, Target};
 use crate::config::{Config, Environment, SandboxBackend};
@@ -27,6 +27,17 @@ pub(in crate::runtime::native) const ORDER: [SandboxBackend; 3] = [
     SandboxBackend::Landlock,
     SandboxBackend::Firejail,
 ];
+
+/// The same for a configuration and what the kernel has of Landlock: without ABI 4 that
+/// leaves the network open, which firejail does not.
+fn ranked(allow_network: bool, abi: i32) -> [SandboxBackend; 3] {
+    let [first, landlock, last] = ORDER;
+    if allow_network || abi >= 4 {
+        ORDER
+    } else {
+        [first, last, landlock]
+    }
+}
 
 /// Takes the configured sandbox, or with `auto` the strongest that works, and logs it.
 pub(in crate::runtime::native) async fn choose(
@@ -48,7 +59,7 @@ pub(in crate::runtime::native) async fn choose(
         }
     }
     let mut reasons = BTreeSet::new();
-    for candidate in ORDER {
+    for candidate in ranked(config.sandbox.allow_network.value, landlock::abi()) {
         match try_out(candidate, config, environment).await {
             Ok(sandbox) => {
                 log(&sandbox, "the strongest that works here");
@@ -78,6 +89,13 @@ fn log(sandbox: &Sandbox, why: &str) {
         "native commands run in the sandbox `{}` ({version}), {why}",
         sandbox.name()
     );
+    if let Sandbox::Landlock(landlock, _) = sandbox {
+        let gaps = landlock.gaps().join("; ");
+        tracing::warn!("the sandbox `landlock` does not hold everything: {gaps}");
+    }
+    for danger in sandbox.dangers() {
+        tracing::warn!("{danger}");
+    }
 }
 
 /// One sandbox, proved to work by running something in it.
@@ -152,4 +170,17 @@ async fn try_once(sandbox: &Sandbox, config: &Config) -> Result<io::Result<Ran>>
         max_output: 4096,
     };
     Ok(run(sandbox.prepare(target)?, bounds).await)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn landlock_comes_last_where_it_leaves_a_network_open_that_is_not_allowed() {
+        use SandboxBackend::{Bubblewrap, Firejail, Landlock};
+        assert_eq!(ranked(false, 3), [Bubblewrap, Firejail, Landlock]);
+        assert_eq!(ranked(false, 4), [Bubblewrap, Landlock, Firejail]);
+        assert_eq!(ranked(true, 3), [Bubblewrap, Landlock, Firejail]);
+    }
 }

@@ -22,6 +22,8 @@ use crate::runtime::{Result, RuntimeError};
 /// What `firejail` itself takes care of, or what is nothing without a process.
 const SPECIAL: [&str; 6] = ["/proc", "/sys", "/dev", "/tmp", "/run", "/lost+found"];
 
+const RUN: &str = "/run";
+
 /// Firejail with everything that is the same for each command.
 #[derive(Debug)]
 pub(in crate::runtime::native) struct Firejail {
@@ -142,7 +144,10 @@ fn options_of(config: &Config, paths: &Paths) -> io::Result<Vec<OsString>> {
     }
     for grant in &paths.granted {
         // Only what lies deeper can be picked out; the rest of its top folder goes.
-        if grant.real.components().count() > 2 && !is_within_granted_top(paths, &grant.real) {
+        if !grant.pinned
+            && grant.real.components().count() > 2
+            && !is_within_granted_top(paths, &grant.real)
+        {
             push("--whitelist=", &grant.real);
         }
         push(
@@ -152,6 +157,17 @@ fn options_of(config: &Config, paths: &Paths) -> io::Result<Vec<OsString>> {
                 "--read-only="
             },
             &grant.real,
+        );
+    }
+    // The sockets of services and agents are in `/run`. Firejail can not do without it: to
+    // pick something out hides the rest, even if that does not exist.
+    let is_granted = |path: &Path| paths.granted.iter().any(|grant| grant.real == path);
+    if !is_granted(Path::new(RUN)) {
+        let resolver = config.sandbox.allow_network.value.then(|| paths.resolver());
+        let resolver = resolver.flatten().filter(|file| file.starts_with(RUN));
+        push(
+            "--whitelist=",
+            &resolver.unwrap_or_else(|| Path::new(RUN).join("nothing-of-it")),
         );
     }
     let keeps_tmp = paths

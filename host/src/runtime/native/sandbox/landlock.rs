@@ -104,6 +104,13 @@ impl Landlock {
         notes
     }
 
+    /// What of that does not hold, which other sandboxes do hold.
+    pub(super) fn gaps(&self) -> Vec<String> {
+        // All but that of files, and that of a network that is allowed.
+        self.notes()
+            .split_off(if self.allow_network { 2 } else { 1 })
+    }
+
     pub(super) fn prepare(&self, target: Target, paths: &Paths) -> Result<Prepared> {
         let rules = Option::<OwnedFd>::from(self.rules(paths)?)
             .ok_or_else(|| fault("the kernel enforces nothing of it"))?;
@@ -192,7 +199,7 @@ fn add(
 }
 
 /// The version of the interface that the kernel offers; 0: none.
-fn abi() -> i32 {
+pub(super) fn abi() -> i32 {
     // The crate tells no number; the system call with this flag does nothing else.
     const VERSION_FLAG: libc::c_uint = 1;
     let nothing = std::ptr::null::<libc::c_void>();

@@ -11,9 +11,11 @@ pub(super) mod paths;
 pub(super) mod warden;
 
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use bubblewrap::Bubblewrap;
 use firejail::Firejail;
@@ -29,6 +31,10 @@ use super::program::STANDARD_PATH;
 use super::spawner;
 use crate::config::Environment;
 use crate::runtime::{Result, RuntimeError};
+
+/// How long a program may take to say its version, and how much it may say.
+const VERSION_TIME: Duration = Duration::from_secs(2);
+const VERSION_BYTES: u64 = 64 << 10;
 
 /// A command that is found and checked, not yet put into a sandbox.
 pub(super) struct Target {
@@ -91,12 +97,43 @@ impl Sandbox {
 
     /// What holds in it and what does not, one line each.
     pub(super) fn notes(&self) -> Vec<String> {
-        match self {
+        let mut notes = match self {
             Self::None => Vec::new(),
             Self::Bubblewrap(bubblewrap, _) => bubblewrap.notes(),
             Self::Landlock(landlock, _) => landlock.notes(),
             Self::Firejail(firejail, _) => firejail.notes(),
+        };
+        notes.extend(self.dangers());
+        notes
+    }
+
+    /// What of the host itself a command could change, one line each.
+    pub(super) fn dangers(&self) -> Vec<String> {
+        let Some(paths) = self.paths() else {
+            return Vec::new();
+        };
+        let mut open = paths.exposed.clone();
+        if matches!(self, Self::Landlock(..)) {
+            // It can only add rights.
+            open.extend(paths.guarded.iter().cloned());
         }
+        if matches!(self, Self::Firejail(..)) {
+            // It does not mount a writable folder in a writable one, which can be renamed.
+            let in_another = |own: &&PathBuf| {
+                let mut pins = paths.granted.iter().filter(|grant| grant.pinned);
+                pins.any(|grant| grant.writable && own.starts_with(&grant.real))
+            };
+            open.extend(paths.guarded.iter().filter(in_another).cloned());
+        }
+        let danger = |path: PathBuf| {
+            format!(
+                "danger: commands can change `{}`, and with it what this host does when it \
+                 starts again: move it out of the workspace and of \
+                 `security.sandbox.writable_paths`",
+                path.display()
+            )
+        };
+        open.into_iter().map(danger).collect()
     }
 
     /// Refuses a working folder, absolute and without links, that the command could not see.
@@ -169,17 +206,52 @@ fn located(name: &str, environment: &Environment) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// The first line that a program says about itself.
+/// The first line that a program says about itself within a short time.
 fn version_of(program: &Path, args: &[&str]) -> String {
-    let output = Command::new(program)
+    let said = first_line(program, args).unwrap_or_default();
+    match said.trim_end() {
+        "" => "of unknown version".to_owned(),
+        line => line.to_owned(),
+    }
+}
+
+fn first_line(program: &Path, args: &[&str]) -> Option<String> {
+    let mut child = Command::new(program)
         .args(args)
         .env_clear()
         .stdin(Stdio::null())
-        .output();
-    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    let text = text.unwrap_or_default();
-    text.lines()
-        .next()
-        .unwrap_or("of unknown version")
-        .to_owned()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let stdout = child.stdout.take()?;
+    let (sender, said) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut stdout = BufReader::new(stdout.take(VERSION_BYTES));
+        let mut line = Vec::new();
+        let _ = stdout.read_until(b'\n', &mut line);
+        let _ = sender.send(String::from_utf8_lossy(&line).into_owned());
+        // The rest is read too, so that the program is not stopped in the middle of it.
+        let _ = io::copy(&mut stdout, &mut io::sink());
+    });
+    let line = said.recv_timeout(VERSION_TIME).ok();
+    if line.is_none() {
+        let _ = child.kill();
+    }
+    std::thread::spawn(move || child.wait());
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_says_no_version_is_not_waited_for() {
+        let shell = Path::new("/bin/sh");
+        let version = version_of(shell, &["-c", "exec sleep 600"]);
+        assert_eq!(version, "of unknown version");
+        let version = version_of(shell, &["-c", "echo tool 1.2; echo more"]);
+        assert_eq!(version, "tool 1.2");
+    }
 }

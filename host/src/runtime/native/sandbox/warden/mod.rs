@@ -10,6 +10,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -119,8 +120,13 @@ fn fill(file: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
 pub(in crate::runtime::native) enum Word {
     /// The command could not be run, for this error of the system.
     NotRun(i32),
-    /// The command ended with this wait status.
-    Ended(i32),
+    /// The command ended.
+    Ended {
+        /// As `wait` has it.
+        status: i32,
+        /// In whole seconds, without its children; zero unless it was killed.
+        cpu_time: Duration,
+    },
     /// The warden was killed while the command ran, and the command with it.
     Killed,
 }
@@ -131,6 +137,7 @@ pub(in crate::runtime::native) struct Link {
     packet: [u8; PACKET],
     filled: usize,
     is_running: bool,
+    cpu_time: Duration,
     is_deserted: bool,
 }
 
@@ -142,6 +149,7 @@ impl Link {
             packet: [0; PACKET],
             filled: 0,
             is_running: false,
+            cpu_time: Duration::ZERO,
             is_deserted: false,
         })
     }
@@ -158,7 +166,14 @@ impl Link {
             let value = i32::from_le_bytes(value);
             match letter {
                 b'x' => return Some(Word::NotRun(value)),
-                b's' => return Some(Word::Ended(value)),
+                b's' => {
+                    let cpu_time = self.cpu_time;
+                    let status = value;
+                    return Some(Word::Ended { status, cpu_time });
+                }
+                b'c' => {
+                    self.cpu_time = Duration::from_secs(value.try_into().unwrap_or_default());
+                }
                 _ => self.is_running = true,
             }
         }

@@ -10,7 +10,8 @@
 //! the file to run, its arguments and its variables, each ended by a NUL; without an
 //! argument there is nothing to run, the sandbox is only tried. On the socket the warden
 //! writes `r` (it is running), then `x` and an errno (the command could not be run) or `s`
-//! and a wait status, and at last, where it is the first process, `e` (nobody else is
+//! and a wait status, before that of a killed command `c` and the seconds of processor
+//! time that it used, and at last, where it is the first process, `e` (nobody else is
 //! left). It reads `t` (SIGTERM to all), `k` (SIGKILL to all) or the end of the stream (it
 //! ends, and with it all).
 
@@ -36,6 +37,7 @@ const WNOHANG: usize = 1;
 const POLLIN: i16 = 1;
 const EINTR: isize = -4;
 const ECHILD: isize = -10;
+const CPUCLOCK_SCHED: isize = 2; // of all threads of a process
 const SEEK_END: usize = 2;
 const PROT_READ_WRITE: usize = 3;
 const MAP_PRIVATE: usize = 2;
@@ -311,12 +313,17 @@ fn is_over(control: usize) -> bool {
 fn reap(control: usize, command: isize) {
     loop {
         let mut status = 0_i32;
+        // Once it is reaped nobody can tell.
+        let used = cpu_time(command);
         // SAFETY: `status` is written.
         let ended = unsafe {
             let status = &raw mut status as usize;
             syscall(number::WAIT4, [usize::MAX, status, WNOHANG, 0, 0, 0])
         };
         if ended == command {
+            if status & 0x7f == SIGKILL as i32 {
+                tell(control, b'c', used);
+            }
             tell(control, b's', status);
         } else if ended == ECHILD {
             // Orphans become children of the first process, so nobody is left.
@@ -328,6 +335,18 @@ fn reap(control: usize, command: isize) {
             return;
         }
     }
+}
+
+/// The seconds of processor time that a process used itself, without its children.
+fn cpu_time(process: isize) -> i32 {
+    let clock = (!process << 3) | CPUCLOCK_SCHED;
+    let mut used = [0_i64; 2];
+    // SAFETY: `used` is a `struct timespec`, which is written.
+    unsafe {
+        let used = used.as_mut_ptr() as usize;
+        syscall(number::CLOCK_GETTIME, [clock as usize, used, 0, 0, 0, 0]);
+    }
+    used[0] as i32
 }
 
 fn obey(control: usize) {

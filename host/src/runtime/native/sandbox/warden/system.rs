@@ -18,6 +18,7 @@ pub mod number {
     pub const FCNTL: usize = 72;
     pub const SETPGID: usize = 109;
     pub const PRCTL: usize = 157;
+    pub const CLOCK_GETTIME: usize = 228;
     pub const EXIT_GROUP: usize = 231;
     pub const PPOLL: usize = 271;
     pub const SIGNALFD4: usize = 289;
@@ -34,6 +35,7 @@ pub mod number {
     pub const PPOLL: usize = 73;
     pub const SIGNALFD4: usize = 74;
     pub const EXIT_GROUP: usize = 94;
+    pub const CLOCK_GETTIME: usize = 113;
     pub const KILL: usize = 129;
     pub const SIGPROCMASK: usize = 135;
     pub const SETPGID: usize = 154;
