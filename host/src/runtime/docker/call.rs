@@ -139,11 +139,11 @@ impl<'a> Container<'a> {
                 help: format!("docker pull {}", plan.image),
             };
         }
-        if let Some((source, _)) = &plan.place.mount
+        if let Some(workspace) = plan.place.mounts.first()
             && said(error).contains("bind source path does not exist")
         {
             return RuntimeError::Folder {
-                path: source.into(),
+                path: (&workspace.source).into(),
                 reason: "the engine does not find it (one on another machine has other folders)"
                     .to_owned(),
                 granted_by: self.shared.settings.workspace.origin(),

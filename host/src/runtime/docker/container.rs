@@ -12,7 +12,7 @@ use bollard::models::{
 use super::engine::Engine;
 use super::process;
 use super::settings::Settings;
-use super::workspace::Place;
+use super::workspace::{Given, Place};
 use crate::config::DockerNetwork;
 use crate::runtime::{Execution, Program, Result, RuntimeError};
 
@@ -123,14 +123,14 @@ impl Plan<'_> {
 
     fn mounts(&self) -> Vec<Mount> {
         // A mount, not a "bind": a missing source is an error instead of a new folder.
-        let mount = |(source, target): &(String, String)| Mount {
+        let mount = |given: &Given| Mount {
             typ: Some(MountType::BIND),
-            source: Some(source.clone()),
-            target: Some(target.clone()),
-            read_only: Some(false),
+            source: Some(given.source.clone()),
+            target: Some(given.target.clone()),
+            read_only: Some(given.read_only),
             ..Mount::default()
         };
-        self.place.mount.iter().map(mount).collect()
+        self.place.mounts.iter().map(mount).collect()
     }
 
     /// The program and its arguments.

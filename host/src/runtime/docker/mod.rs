@@ -13,6 +13,7 @@ mod container;
 mod container_tests;
 mod engine;
 mod faults;
+mod guard;
 mod health;
 mod image;
 mod memory;
@@ -66,6 +67,8 @@ const PATIENT: Duration = Duration::from_secs(u32::MAX as u64);
 ///   root without any capability.
 /// * The time for pulling an image is not the command's: its clock starts anew when the
 ///   image is there.
+/// * What tells the host what to do, the file of its configuration and the folder of its
+///   modules, can only be read where it is in the workspace.
 /// * With `auto_remove = false` a container stays for inspection after its end. Its output
 ///   is not in its log: it was handed to the caller.
 ///
