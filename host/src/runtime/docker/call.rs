@@ -20,7 +20,8 @@ use tokio::time::timeout;
 
 use super::container::Plan;
 use super::faults::{
-    interrupted, is_conflict, is_missing, not_begun, not_created, not_started, said, status,
+    broken_off, interrupted, is_conflict, is_missing, not_begun, not_created, not_started, said,
+    status,
 };
 use super::remove::Leftover;
 use super::stop::Stop;
@@ -278,8 +279,5 @@ impl Drop for Container<'_> {
 }
 
 fn cut_off() -> RuntimeError {
-    RuntimeError::Interrupted {
-        backend: super::faults::DOCKER.to_owned(),
-        reason: "the engine hung up before it said how the container ended".to_owned(),
-    }
+    broken_off("the engine hung up before it said how the container ended")
 }

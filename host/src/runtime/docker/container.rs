@@ -175,7 +175,7 @@ impl Plan<'_> {
             if name.is_empty() || name.contains(['=', '\0']) {
                 return Err(RuntimeError::InvalidInput {
                     what: format!("the variable `{}`", name.escape_debug()),
-                    reason: "a name is not empty and has neither `=` nor NUL in it".to_owned(),
+                    reason: "a name is not empty and has neither `=` nor NUL in it: correct it or leave it out".to_owned(),
                 });
             }
             without_nul(&format!("the variable `{name}`"), value)?;
@@ -192,7 +192,7 @@ fn without_nul(what: &str, text: &str) -> Result<()> {
     if text.contains('\0') {
         return Err(RuntimeError::InvalidInput {
             what: what.to_owned(),
-            reason: "it has a NUL byte in it, and programs take texts that end at one".to_owned(),
+            reason: "it has a NUL byte in it, and programs take texts that end at one: leave the byte out".to_owned(),
         });
     }
     Ok(())

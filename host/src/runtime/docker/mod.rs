@@ -69,8 +69,8 @@ const PATIENT: Duration = Duration::from_secs(u32::MAX as u64);
 ///   image is there.
 /// * What tells the host what to do, the file of its configuration and the folder of its
 ///   modules, can only be read where it is in the workspace.
-/// * With `auto_remove = false` a container stays for inspection after its end. Its output
-///   is not in its log: it was handed to the caller.
+/// * With `auto_remove = false` a container that was started stays for inspection after its
+///   end. Its output is not in its log: it was handed to the caller.
 ///
 /// The last clone that is dropped waits, at most ten seconds, until containers of calls
 /// whose futures were dropped are removed.

@@ -60,7 +60,7 @@ fn unmounted(engine: &Engine, working_dir: Option<&Path>) -> Result<Place> {
         return Err(RuntimeError::WorkingDirectory {
             path: path.to_owned(),
             reason: "with `runtime.docker.mount_workspace = false` a container sees no folder \
-                     of this machine"
+                     of this machine: turn it on, or name no working folder"
                 .to_owned(),
         });
     }
@@ -101,7 +101,10 @@ fn workspace(settings: &Settings) -> Result<PathBuf> {
 fn missing(settings: &Settings, reason: &str) -> RuntimeError {
     RuntimeError::WorkingDirectory {
         path: settings.workspace.value.clone(),
-        reason: format!("{reason}; it is {}", settings.workspace.origin()),
+        reason: format!(
+            "{reason}; create it, or correct {}",
+            settings.workspace.origin()
+        ),
     }
 }
 
@@ -117,7 +120,7 @@ fn folder(settings: &Settings, reason: &str) -> RuntimeError {
 fn inside(path: &Path, workspace: &Path, mount_path: &str) -> Result<String> {
     let wrong = |reason: String| RuntimeError::WorkingDirectory {
         path: path.to_owned(),
-        reason,
+        reason: format!("{reason}; name a folder of the workspace"),
     };
     let found = fs::canonicalize(path).map_err(|error| wrong(error.to_string()))?;
     if !found.is_dir() {
