@@ -219,9 +219,10 @@ impl DockerAdapter {
         // Who listens to the call hears of a pull that it waits for.
         let of_call = || execution.events.clone().map(image::progress_of);
         let listener = self.listener.clone().or_else(of_call);
-        let present = match looked {
-            Some(present) => present,
-            None => tokio::select! {
+        let present = if let Some(present) = looked {
+            present
+        } else {
+            tokio::select! {
                 biased;
                 () = stop::cancelled(execution.cancel) => {
                     return Ok(captures().output(Ending::Cancelled, None, started));
@@ -231,7 +232,7 @@ impl DockerAdapter {
                     (stop, started) = (Stop::of(execution), Instant::now());
                     fetched?
                 }
-            },
+            }
         };
         let plan = Plan {
             settings,
