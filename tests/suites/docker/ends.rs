@@ -69,6 +69,45 @@ async fn a_call_past_its_deadline_is_ended_and_its_output_kept() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_command_that_closed_its_streams_and_goes_on_is_ended_too() -> Result<()> {
+    let yard = Yard::new()?;
+    let adapter = yard.adapter().await?;
+    let none = HashMap::new();
+    let line = "echo begun; exec >&- 2>&-; while :; do sleep 1; done";
+    let execution = Execution::new(Program::Shell(line), &none, Duration::from_secs(3));
+    let output = limited(adapter.run(execution)).await??;
+    assert_eq!(output.ending, Ending::TimedOut);
+    assert_eq!(output.exit_code, None);
+    assert_eq!(output.stdout.bytes, b"begun\n");
+    ensure!(yard.containers().await?.is_empty(), "gone when it returns");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_call_stopped_while_it_starts_leaves_nothing_to_keep() -> Result<()> {
+    let yard = Yard::with("auto_remove = false\n")?;
+    let adapter = yard.adapter().await?;
+    let none = HashMap::new();
+    for millis in [1, 20, 60, 120, 180, 240] {
+        let timeout = Duration::from_millis(millis);
+        let execution = Execution::new(Program::Shell(ENDLESS), &none, timeout);
+        limited(adapter.run(execution)).await??;
+    }
+    drop(adapter);
+    let client = prx_tests::containers::client(&yard.socket)?;
+    for container in yard.containers().await? {
+        let ended = container.state == Some(ContainerSummaryStateEnum::EXITED);
+        let id = container.id.context("an id")?;
+        let options = bollard::query_parameters::RemoveContainerOptionsBuilder::new()
+            .force(true)
+            .build();
+        client.remove_container(&id, Some(options)).await?;
+        ensure!(ended, "one that never started, or runs on: {id}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_deadline_that_has_passed_already_leaves_nothing() -> Result<()> {
     let yard = Yard::new()?;
     let adapter = yard.adapter().await?;

@@ -220,3 +220,17 @@ async fn an_engine_that_stops_answering_does_not_stop_the_deadline() -> Result<(
     engine.signal(Signal::CONT)?;
     yard.emptied().await
 }
+
+#[tokio::test]
+async fn an_engine_that_does_not_even_tell_of_the_image_does_not_stop_the_deadline() -> Result<()> {
+    let engine = Engine::start().await?;
+    let yard = yard_on(&engine).await?;
+    let adapter = yard.adapter().await?;
+    engine.signal(Signal::STOP)?;
+    let none = HashMap::new();
+    let execution = Execution::new(Program::Shell("true"), &none, Duration::from_secs(1));
+    let output = tokio::time::timeout(LONG, adapter.run(execution)).await;
+    engine.signal(Signal::CONT)?;
+    assert_eq!(output.context("it hangs")??.ending, Ending::TimedOut);
+    yard.emptied().await
+}

@@ -164,6 +164,47 @@ fn config(text: &str, yard: &Yard, environment: &Environment) -> Result<Config> 
 }
 
 #[tokio::test]
+async fn what_tells_the_host_what_to_do_can_not_be_changed_in_a_container() -> Result<()> {
+    let yard = Yard::new()?;
+    let folder = yard.workspace().join("settings");
+    fs::create_dir_all(folder.join("modules"))?;
+    fs::write(folder.join("modules/given.wasm"), "given")?;
+    let text = format!(
+        "[runtime]\nworkspace = {:?}\n[runtime.wasm]\nmodule_path = {:?}\n\
+         [runtime.docker]\nsocket = {:?}\nimage = {:?}\n",
+        yard.workspace(),
+        folder.join("modules"),
+        yard.socket,
+        yard.image
+    );
+    let file = folder.join("config.toml");
+    fs::write(&file, &text)?;
+    let environment = yard.environment();
+    let config = Config::from_toml(&text, &file, &environment)
+        .map_err(|faults| anyhow::anyhow!("{faults}"))?
+        .config;
+    let adapter = DockerAdapter::connect(&config, &environment).await?;
+    let line = "cd settings; exec 2>&1; echo x >> config.toml; rm config.toml; \
+                echo x > other; mv other config.toml; mv modules old; echo x > modules/new.wasm; \
+                rm modules/given.wasm; cd ..; mv settings old; cat settings/config.toml; \
+                echo x > made && echo x > settings/made && echo written";
+    let none = HashMap::new();
+    let args = ["-c".to_owned(), line.to_owned()];
+    let output = adapter.execute("sh", &args, &none, None, LONG).await?;
+    let said = printed(&output)?;
+    assert!(said.contains("[runtime.wasm]"), "it can be read: {said}");
+    assert!(said.ends_with("written\n"), "all else is free: {said}");
+    assert_eq!(fs::read_to_string(&file)?, text);
+    assert_eq!(fs::read_dir(folder.join("modules"))?.count(), 1);
+    assert_eq!(
+        fs::read_to_string(folder.join("modules/given.wasm"))?,
+        "given"
+    );
+    assert!(yard.workspace().join("made").exists() && folder.join("made").exists());
+    Ok(())
+}
+
+#[tokio::test]
 async fn without_a_mount_nothing_of_this_machine_is_there_and_nobody_runs() -> Result<()> {
     let yard = Yard::with("mount_workspace = false\n")?;
     let output = yard.shell("id -u; ls /workspace; pwd").await?;

@@ -15,12 +15,14 @@ use bollard::query_parameters::{
     AttachContainerOptionsBuilder, CreateContainerOptionsBuilder, KillContainerOptions,
     WaitContainerOptions,
 };
-use futures::StreamExt as _;
+use futures::future::FusedFuture;
+use futures::{FutureExt as _, StreamExt as _};
 use tokio::time::timeout;
 
 use super::container::Plan;
 use super::faults::{
-    interrupted, is_conflict, is_missing, not_begun, not_created, not_started, said,
+    broken_off, interrupted, is_conflict, is_missing, not_begun, not_created, not_started, said,
+    status,
 };
 use super::remove::Leftover;
 use super::stop::Stop;
@@ -84,7 +86,8 @@ impl<'a> Container<'a> {
             leftover: Leftover {
                 name: process::new_name(),
                 seen: false,
-                kept: !shared.settings.auto_remove,
+                // One that may yet be starting can only be ended for good by removing it.
+                kept: false,
             },
             began: SystemTime::now(),
             ended: false,
@@ -121,13 +124,17 @@ impl<'a> Container<'a> {
         let attached = attached.map_err(|error| interrupted(&error))?;
         let command = plan.program();
         let started = client.start_container(self.name(), None).await;
+        // Unless the engine has answered, it may start yet.
+        if (started.as_ref().err()).is_none_or(|error| status(error).is_some()) {
+            self.leftover.kept = !self.shared.settings.auto_remove;
+        }
         started.map_err(|error| not_started(&error, command, plan.image))?;
         Ok(attached)
     }
 
     /// Why the engine made none. It may have: where no answer came, nobody knows.
     fn refused(&mut self, error: &Error, plan: &Plan<'_>) -> RuntimeError {
-        if super::faults::status(error).is_some() {
+        if status(error).is_some() {
             self.gone = true;
         }
         if is_missing(error) {
@@ -137,11 +144,11 @@ impl<'a> Container<'a> {
                 help: format!("docker pull {}", plan.image),
             };
         }
-        if let Some((source, _)) = &plan.place.mount
+        if let Some(workspace) = plan.place.mounts.first()
             && said(error).contains("bind source path does not exist")
         {
             return RuntimeError::Folder {
-                path: source.into(),
+                path: (&workspace.source).into(),
                 reason: "the engine does not find it (one on another machine has other folders)"
                     .to_owned(),
                 granted_by: self.shared.settings.workspace.origin(),
@@ -160,7 +167,8 @@ impl<'a> Container<'a> {
         started: Instant,
     ) -> Result<ExecutionOutput> {
         let AttachContainerResults { output, input } = attached;
-        let mut read = pin!(captures.read(output));
+        // Fused: its end may lie behind when the call is stopped.
+        let mut read = pin!(captures.read(output).fuse());
         let ended = tokio::select! {
             biased;
             end = self.end(read.as_mut()) => Ok(end?),
@@ -228,7 +236,7 @@ impl<'a> Container<'a> {
     }
 
     /// Ends everything in it, and hears the last of its output.
-    async fn kill(&self, read: Pin<&mut impl Future<Output = Result<(), Error>>>) {
+    async fn kill(&self, read: Pin<&mut impl FusedFuture<Output = Result<(), Error>>>) {
         let client = &self.shared.connection.client;
         let options = KillContainerOptions {
             signal: "SIGKILL".to_owned(),
@@ -243,7 +251,9 @@ impl<'a> Container<'a> {
             // It is removed by force later on.
             _ => return,
         }
-        let _ = timeout(LAST_WORDS, read).await;
+        if !read.is_terminated() {
+            let _ = timeout(LAST_WORDS, read).await;
+        }
     }
 
     /// Removes it, or hands it over.
@@ -279,8 +289,5 @@ impl Drop for Container<'_> {
 }
 
 fn cut_off() -> RuntimeError {
-    RuntimeError::Interrupted {
-        backend: super::faults::DOCKER.to_owned(),
-        reason: "the engine hung up before it said how the container ended".to_owned(),
-    }
+    broken_off("the engine hung up before it said how the container ended")
 }

@@ -22,6 +22,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// For a single request later on, in seconds; also on a machine with a slow disk.
 const REQUEST_SECONDS: u64 = 60;
 
+/// What to do about an engine that is not reached in one of the ways that are spoken.
+const FORWARD: &str = "name a socket in `runtime.docker.socket`, or forward the engine's: `ssh \
+                       -N -L /tmp/docker.sock:/var/run/docker.sock HOST`, and \
+                       `DOCKER_HOST=unix:///tmp/docker.sock`";
+
 /// Docker 20.10 and Podman 4.
 const OLDEST: (usize, usize) = (1, 41);
 
@@ -95,9 +100,19 @@ pub(super) fn addresses(config: &Config, environment: &Environment) -> Result<Ve
     if socket.place.is_some() {
         return Ok(vec![Address::Socket(socket.value.clone())]);
     }
-    let named = environment.variable("DOCKER_HOST");
-    if let Some(named) = named.filter(|named| !named.is_empty()) {
-        return of_variable(&named.to_string_lossy()).map(|address| vec![address]);
+    let set = |name| environment.variable(name).filter(|value| !value.is_empty());
+    if let Some(named) = set("DOCKER_HOST") {
+        let address = of_variable(&named.to_string_lossy())?;
+        // As for `docker`, it means nothing for a socket of this machine.
+        if matches!(address, Address::Tcp(_)) && set("DOCKER_TLS_VERIFY").is_some() {
+            return Err(unavailable(
+                format!(
+                    "`DOCKER_TLS_VERIFY` asks for TLS to `{address}`, and this host does not speak it to an engine"
+                ),
+                FORWARD,
+            ));
+        }
+        return Ok(vec![address]);
     }
     let mut sockets = vec![socket.value.clone()];
     let session = environment.xdg("XDG_RUNTIME_DIR");
@@ -125,8 +140,7 @@ fn of_variable(value: &str) -> Result<Address> {
                 format!(
                     "`DOCKER_HOST` has `{scheme}`, and this host speaks `unix:///path` and `tcp://host:port`"
                 ),
-                "name a socket in `runtime.docker.socket`, or forward one: `ssh -L \
-                 /tmp/docker.sock:/var/run/docker.sock HOST`",
+                FORWARD,
             ))
         }
     }
@@ -184,15 +198,7 @@ async fn introduce(address: &Address) -> Result<Connection> {
         major_version: OLDEST.0,
         minor_version: OLDEST.1,
     };
-    let strange = |error: bollard::errors::Error| {
-        unavailable(
-            format!(
-                "what listens at `{address}` does not answer as an engine does: {}",
-                said(&error)
-            ),
-            "name the engine's socket in `runtime.docker.socket`",
-        )
-    };
+    let strange = |error: bollard::errors::Error| strange(address, &said(&error));
     let client = client_of(address, API_DEFAULT_VERSION).map_err(strange)?;
     let client = client.negotiate_version().await.map_err(strange)?;
     let api = client.client_version();
@@ -212,6 +218,27 @@ async fn introduce(address: &Address) -> Result<Connection> {
         client,
         address: address.clone(),
     })
+}
+
+/// What to say of something that is no engine, as far as one can tell.
+fn strange(address: &Address, said: &str) -> RuntimeError {
+    let seems = match address {
+        Address::Socket(_) => {
+            return unavailable(
+                format!("what listens at `{address}` does not answer as an engine does: {said}"),
+                "name the engine's socket in `runtime.docker.socket`",
+            );
+        }
+        // So a server that wants TLS says to one that does not speak it; others just hang up.
+        Address::Tcp(_) if said.contains("HTTPS") => "it wants TLS",
+        Address::Tcp(_) => "if it is an engine, it may want TLS",
+    };
+    unavailable(
+        format!(
+            "what listens at `{address}` does not answer as an engine does: {said}; {seems}, which this host does not speak to an engine"
+        ),
+        FORWARD,
+    )
 }
 
 fn client_of(address: &Address, version: &ClientVersion) -> Result<Docker, bollard::errors::Error> {
@@ -252,6 +279,42 @@ mod tests {
             "/run/user/1/podman/podman.sock",
         ];
         assert_eq!(found("", &plain), Ok(habit.map(String::from).to_vec()));
+    }
+
+    #[test]
+    fn tls_is_refused_and_not_left_out() {
+        let verify = Environment::new("/srv").with("DOCKER_TLS_VERIFY", "1");
+        let tcp = verify.clone().with("DOCKER_HOST", "tcp://127.0.0.1:2376");
+        let error = found("", &tcp).expect_err("refused");
+        assert!(error.to_string().contains("`DOCKER_TLS_VERIFY`"), "{error}");
+        assert!(error.help().is_some_and(|help| help.contains("ssh")));
+        let socket = verify.with("DOCKER_HOST", "unix:///run/d.sock");
+        assert_eq!(found("", &socket), Ok(vec!["/run/d.sock".into()]));
+    }
+
+    #[tokio::test]
+    async fn a_port_that_wants_tls_is_said_to() {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let answer = b"HTTP/1.0 400 Bad Request\r\n\r\n\
+                       Client sent an HTTP request to an HTTPS server.\n";
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+            .await
+            .expect("a port");
+        let address = listener.local_addr().expect("its number").to_string();
+        let serve = async {
+            loop {
+                let (mut stream, _) = listener.accept().await.expect("a client");
+                let _ = stream.read(&mut [0; 1024]).await;
+                let _ = stream.write_all(answer).await;
+            }
+        };
+        let address = Address::Tcp(address);
+        let error = tokio::select! {
+            opened = open(&address) => opened.err().expect("no engine"),
+            never = serve => never,
+        };
+        assert!(error.to_string().contains("it wants TLS"), "{error}");
+        assert!(error.help().is_some_and(|help| help.contains("ssh")));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use bollard::models::{
 use super::engine::Engine;
 use super::process;
 use super::settings::Settings;
-use super::workspace::Place;
+use super::workspace::{Given, Place};
 use crate::config::DockerNetwork;
 use crate::runtime::{Execution, Program, Result, RuntimeError};
 
@@ -123,14 +123,14 @@ impl Plan<'_> {
 
     fn mounts(&self) -> Vec<Mount> {
         // A mount, not a "bind": a missing source is an error instead of a new folder.
-        let mount = |(source, target): &(String, String)| Mount {
+        let mount = |given: &Given| Mount {
             typ: Some(MountType::BIND),
-            source: Some(source.clone()),
-            target: Some(target.clone()),
-            read_only: Some(false),
+            source: Some(given.source.clone()),
+            target: Some(given.target.clone()),
+            read_only: Some(given.read_only),
             ..Mount::default()
         };
-        self.place.mount.iter().map(mount).collect()
+        self.place.mounts.iter().map(mount).collect()
     }
 
     /// The program and its arguments.
@@ -175,7 +175,7 @@ impl Plan<'_> {
             if name.is_empty() || name.contains(['=', '\0']) {
                 return Err(RuntimeError::InvalidInput {
                     what: format!("the variable `{}`", name.escape_debug()),
-                    reason: "a name is not empty and has neither `=` nor NUL in it".to_owned(),
+                    reason: "a name is not empty and has neither `=` nor NUL in it: correct it or leave it out".to_owned(),
                 });
             }
             without_nul(&format!("the variable `{name}`"), value)?;
@@ -192,7 +192,7 @@ fn without_nul(what: &str, text: &str) -> Result<()> {
     if text.contains('\0') {
         return Err(RuntimeError::InvalidInput {
             what: what.to_owned(),
-            reason: "it has a NUL byte in it, and programs take texts that end at one".to_owned(),
+            reason: "it has a NUL byte in it, and programs take texts that end at one: leave the byte out".to_owned(),
         });
     }
     Ok(())

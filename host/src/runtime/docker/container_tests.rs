@@ -9,7 +9,7 @@ use bollard::models::ContainerCreateBody;
 use super::container::Plan;
 use super::engine::Engine;
 use super::settings::Settings;
-use super::workspace::Place;
+use super::workspace::{Given, Place};
 use crate::config::{Config, Environment};
 use crate::runtime::{Execution, Program, Result};
 
@@ -43,7 +43,18 @@ fn engine() -> Engine {
 
 fn body_on(engine: &Engine, execution: &Execution<'_>) -> Result<ContainerCreateBody> {
     let place = Place {
-        mount: Some(("/srv".into(), "/workspace".into())),
+        mounts: vec![
+            Given {
+                source: "/srv".into(),
+                target: "/workspace".into(),
+                read_only: false,
+            },
+            Given {
+                source: "/srv/config.toml".into(),
+                target: "/workspace/config.toml".into(),
+                read_only: true,
+            },
+        ],
         working_dir: Some("/workspace/a".into()),
         user: "1000:100".into(),
     };
@@ -88,9 +99,13 @@ fn a_container_is_as_weak_as_the_documents_say() {
     );
     assert_eq!(host.binds, None, "a bind makes folders that are missing");
     let mounts = host.mounts.expect("mounts");
-    assert_eq!(mounts.len(), 1);
+    assert_eq!(mounts.len(), 2);
     assert_eq!(mounts[0].source.as_deref(), Some("/srv"));
     assert_eq!(mounts[0].target.as_deref(), Some("/workspace"));
+    assert_eq!(mounts[0].read_only, Some(false));
+    assert_eq!(mounts[1].source.as_deref(), Some("/srv/config.toml"));
+    assert_eq!(mounts[1].target.as_deref(), Some("/workspace/config.toml"));
+    assert_eq!(mounts[1].read_only, Some(true));
     let temporary = &host.tmpfs.expect("a place for temporary files")["/tmp"];
     assert!(
         temporary.contains(&format!("size={}", 32 << 20)),

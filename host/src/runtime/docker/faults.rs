@@ -59,14 +59,20 @@ pub(super) fn unavailable(reason: impl Into<String>, help: impl Into<String>) ->
 
 /// The engine went away, or failed, below a command.
 pub(super) fn interrupted(error: &Error) -> RuntimeError {
-    let reason = if is_missing(error) {
-        "somebody else removed the container".to_owned()
-    } else {
-        said(error)
-    };
+    if is_missing(error) {
+        return broken_off("somebody else removed the container");
+    }
+    broken_off(&said(error))
+}
+
+/// A command whose end is not known.
+pub(super) fn broken_off(reason: &str) -> RuntimeError {
     RuntimeError::Interrupted {
         backend: DOCKER.to_owned(),
-        reason,
+        reason: format!(
+            "{reason}; look after the engine (`docker info`), and see what the command did \
+             before it is run again"
+        ),
     }
 }
 
@@ -81,7 +87,10 @@ pub(super) fn not_created(error: &Error) -> RuntimeError {
         ),
         Some(400) if words.contains("memory limit") => RuntimeError::InvalidInput {
             what: "the limit of memory".to_owned(),
-            reason,
+            reason: format!(
+                "{reason}; raise it: `memory_limit` in `[runtime.docker]` or \
+                 `[security.sandbox.docker]`, or that of the call"
+            ),
         },
         Some(_) => unavailable(
             format!("it refused the container: {reason}"),
@@ -123,7 +132,10 @@ fn command_not_found(command: &str, image: &str) -> RuntimeError {
 fn not_executable(command: &str, reason: &str) -> RuntimeError {
     RuntimeError::NotExecutable {
         command: command.to_owned(),
-        reason: reason.to_owned(),
+        reason: format!(
+            "{reason}; make it executable in the image (`chmod +x`), or start it by its \
+             interpreter"
+        ),
     }
 }
 
@@ -188,7 +200,7 @@ mod tests {
         let Some(RuntimeError::NotExecutable { reason, .. }) = refused else {
             panic!("{refused:?}");
         };
-        assert_eq!(reason, "Permission denied");
+        assert!(reason.starts_with("Permission denied; make"), "{reason}");
     }
 
     #[test]
@@ -236,5 +248,6 @@ mod tests {
             error.contains("somebody else removed the container"),
             "{error}"
         );
+        assert!(error.contains("`docker info`"), "{error}");
     }
 }

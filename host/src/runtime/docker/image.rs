@@ -72,17 +72,14 @@ pub(super) struct Pulls {
 }
 
 impl Pulls {
-    /// Makes sure that an image is there.
-    pub async fn ensure(
+    /// Fetches an image that is not there, if it may be.
+    pub async fn fetch(
         &self,
         client: &Docker,
         image: &str,
         auto_pull: &Setting<bool>,
         listener: Option<&PullListener>,
     ) -> Result<Present> {
-        if let Some(present) = look(client, image).await? {
-            return Ok(present);
-        }
         if !auto_pull.value {
             return Err(RuntimeError::Image {
                 image: image.to_owned(),
@@ -125,7 +122,8 @@ impl Pulls {
     }
 }
 
-async fn look(client: &Docker, image: &str) -> Result<Option<Present>> {
+/// The image, if it is there.
+pub(super) async fn look(client: &Docker, image: &str) -> Result<Option<Present>> {
     match client.inspect_image(image).await {
         Ok(found) => {
             let env = found.config.and_then(|config| config.env);

@@ -13,6 +13,7 @@ mod container;
 mod container_tests;
 mod engine;
 mod faults;
+mod guard;
 mod health;
 mod image;
 mod memory;
@@ -64,10 +65,12 @@ const PATIENT: Duration = Duration::from_secs(u32::MAX as u64);
 /// * A command runs as the user of the host, so that its files belong to that user. When
 ///   the host is root it runs as the owner of the workspace; is that root as well, it is
 ///   root without any capability.
-/// * The time for pulling an image is not the command's: its clock starts when the image
-///   is there.
-/// * With `auto_remove = false` a container stays for inspection after its end. Its output
-///   is not in its log: it was handed to the caller.
+/// * The time for pulling an image is not the command's: its clock starts anew when the
+///   image is there.
+/// * What tells the host what to do, the file of its configuration and the folder of its
+///   modules, can only be read where it is in the workspace.
+/// * With `auto_remove = false` a container that was started stays for inspection after its
+///   end. Its output is not in its log: it was handed to the caller.
 ///
 /// A container that ended by itself is removed right after the answer, any other before it.
 /// The last clone that is dropped waits, at most ten seconds, until containers of calls
@@ -178,10 +181,14 @@ impl DockerAdapter {
     /// [`RuntimeError::Image`] when it is not and `runtime.docker.auto_pull` is off, or
     /// when it can not be pulled.
     pub async fn ensure_image(&self) -> Result<()> {
-        self.present(self.listener.clone()).await.map(drop)
+        let client = &self.shared.connection.client;
+        if image::look(client, &self.image).await?.is_none() {
+            self.fetch(self.listener.clone()).await?;
+        }
+        Ok(())
     }
 
-    async fn present(&self, listener: Option<PullListener>) -> Result<image::Present> {
+    async fn fetch(&self, listener: Option<PullListener>) -> Result<image::Present> {
         let Shared {
             settings,
             connection,
@@ -189,7 +196,7 @@ impl DockerAdapter {
             ..
         } = &*self.shared;
         pulls
-            .ensure(
+            .fetch(
                 &connection.client,
                 &self.image,
                 &settings.auto_pull,
@@ -203,17 +210,30 @@ impl DockerAdapter {
         let settings = &shared.settings;
         let engine = &shared.connection.engine;
         let place = Place::of(settings, engine, execution.working_dir)?;
-        let asked = Instant::now();
+        let captures = || Captures::new(execution, settings.max_output);
+        let (mut stop, mut started) = (Stop::of(execution), Instant::now());
+        let looked = tokio::select! {
+            biased;
+            ending = stop.wait() => return Ok(captures().output(ending, None, started)),
+            looked = image::look(&shared.connection.client, &self.image) => looked?,
+        };
         // Who listens to the call hears of a pull that it waits for.
         let of_call = || execution.events.clone().map(image::progress_of);
         let listener = self.listener.clone().or_else(of_call);
-        let present = tokio::select! {
-            biased;
-            () = stop::cancelled(execution.cancel) => {
-                let captures = Captures::new(execution, settings.max_output);
-                return Ok(captures.output(Ending::Cancelled, None, asked));
+        let present = if let Some(present) = looked {
+            present
+        } else {
+            tokio::select! {
+                biased;
+                () = stop::cancelled(execution.cancel) => {
+                    return Ok(captures().output(Ending::Cancelled, None, started));
+                }
+                fetched = self.fetch(listener) => {
+                    // The time for pulling is not the command's.
+                    (stop, started) = (Stop::of(execution), Instant::now());
+                    fetched?
+                }
             }
-            present = self.present(listener) => present?,
         };
         let plan = Plan {
             settings,
@@ -223,7 +243,7 @@ impl DockerAdapter {
             image: &self.image,
             image_env: &present.env,
         };
-        call::run(shared, &plan, &Stop::of(execution), Instant::now()).await
+        call::run(shared, &plan, &stop, started).await
     }
 }
 

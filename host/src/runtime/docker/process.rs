@@ -80,16 +80,18 @@ pub(super) fn labels(timeout: Duration, kept: bool) -> HashMap<String, String> {
 /// Whether the host process of a container is certainly gone.
 pub(super) fn is_abandoned(labels: &HashMap<String, String>) -> bool {
     let label = |name| labels.get(name).map_or("", String::as_str);
-    let deadline = label(DEADLINE).parse::<u64>();
-    if deadline.is_ok_and(|at| seconds_since_1970() > at.saturating_add(GRACE.as_secs())) {
-        return true;
-    }
     let process = HostProcess::current();
     let visible = !process.boot.is_empty()
         && !process.pid_namespace.is_empty()
         && label(BOOT) == process.boot
         && label(PID_NAMESPACE) == process.pid_namespace;
-    visible && is_gone(label(PID), label(START_TIME))
+    if visible {
+        // Its deadline says nothing here: a clock may jump, and a machine may sleep while
+        // the host's own clock stands still.
+        return is_gone(label(PID), label(START_TIME));
+    }
+    let deadline = label(DEADLINE).parse::<u64>();
+    deadline.is_ok_and(|at| seconds_since_1970() > at.saturating_add(GRACE.as_secs()))
 }
 
 fn is_gone(pid: &str, start_time: &str) -> bool {
@@ -199,6 +201,15 @@ mod tests {
             let past = seconds_since_1970() - GRACE.as_secs() - 60;
             assert!(with(labels, DEADLINE, &past.to_string()));
         }
+    }
+
+    #[test]
+    fn a_host_that_can_be_looked_at_is_believed_more_than_any_deadline() {
+        let past = (seconds_since_1970() - 2 * GRACE.as_secs()).to_string();
+        let mut labels = labels(Duration::from_secs(1), false);
+        labels.insert(DEADLINE.to_owned(), past);
+        assert!(!is_abandoned(&labels), "it lives");
+        assert!(with(labels, START_TIME, "1"), "it is gone");
     }
 
     #[test]

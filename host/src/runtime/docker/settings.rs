@@ -15,6 +15,9 @@ pub(super) struct Settings {
     pub workspace: Setting<PathBuf>,
     /// Where the workspace appears; `None`: nowhere.
     pub mount_path: Option<String>,
+    /// What no command may write, for it tells the host what to do: the file of the
+    /// configuration and the folder of modules.
+    pub guarded: Vec<PathBuf>,
     pub memory_limit: u64,
     pub cpu_limit_millis: u64,
     pub pids_limit: u64,
@@ -35,6 +38,9 @@ impl Settings {
             workspace: config.runtime.workspace.clone(),
             mount_path: (docker.mount_workspace.value)
                 .then(|| docker.workspace_mount_path.value.clone()),
+            guarded: (config.file.iter().cloned())
+                .chain([config.runtime.wasm.module_path.value.clone()])
+                .collect(),
             memory_limit: docker.memory_limit.value,
             cpu_limit_millis: docker.cpu_limit_millis.value,
             pids_limit: docker.pids_limit.value,

@@ -6,17 +6,26 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::engine::Engine;
+use super::guard;
 use super::settings::Settings;
 use crate::runtime::{Result, RuntimeError};
 
 /// Runs what needs no folder of anybody: `nobody`.
 const NOBODY: u32 = 65534;
 
+/// A file or folder of this machine, without links, and where it appears.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Given {
+    pub source: String,
+    pub target: String,
+    pub read_only: bool,
+}
+
 /// What a container is given of this machine's folders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The workspace, without links, and where it appears.
-    pub mount: Option<(String, String)>,
+    /// The workspace first, if it is given at all, then what is mounted over parts of it.
+    pub mounts: Vec<Given>,
     /// Where the command starts; `None`: where the image says.
     pub working_dir: Option<String>,
     /// `uid:gid` in the container.
@@ -36,9 +45,10 @@ impl Place {
             Some(path) => inside(path, &source, mount_path)?,
         };
         let user = engine.user((owner.uid(), owner.gid()), process_user());
-        let source = text(&source).map_err(|reason| folder(settings, reason))?;
+        let mounts = guard::mounts(&source, mount_path, &settings.guarded)
+            .map_err(|reason| folder(settings, &reason))?;
         Ok(Self {
-            mount: Some((source, mount_path.clone())),
+            mounts,
             working_dir: Some(working_dir),
             user,
         })
@@ -50,12 +60,12 @@ fn unmounted(engine: &Engine, working_dir: Option<&Path>) -> Result<Place> {
         return Err(RuntimeError::WorkingDirectory {
             path: path.to_owned(),
             reason: "with `runtime.docker.mount_workspace = false` a container sees no folder \
-                     of this machine"
+                     of this machine: turn it on, or name no working folder"
                 .to_owned(),
         });
     }
     Ok(Place {
-        mount: None,
+        mounts: Vec::new(),
         working_dir: None,
         user: engine.user((NOBODY, NOBODY), process_user()),
     })
@@ -91,7 +101,10 @@ fn workspace(settings: &Settings) -> Result<PathBuf> {
 fn missing(settings: &Settings, reason: &str) -> RuntimeError {
     RuntimeError::WorkingDirectory {
         path: settings.workspace.value.clone(),
-        reason: format!("{reason}; it is {}", settings.workspace.origin()),
+        reason: format!(
+            "{reason}; create it, or correct {}",
+            settings.workspace.origin()
+        ),
     }
 }
 
@@ -107,7 +120,7 @@ fn folder(settings: &Settings, reason: &str) -> RuntimeError {
 fn inside(path: &Path, workspace: &Path, mount_path: &str) -> Result<String> {
     let wrong = |reason: String| RuntimeError::WorkingDirectory {
         path: path.to_owned(),
-        reason,
+        reason: format!("{reason}; name a folder of the workspace"),
     };
     let found = fs::canonicalize(path).map_err(|error| wrong(error.to_string()))?;
     if !found.is_dir() {
@@ -126,7 +139,7 @@ fn inside(path: &Path, workspace: &Path, mount_path: &str) -> Result<String> {
     Ok(format!("{mount_path}/{below}"))
 }
 
-fn text(path: &Path) -> Result<String, &'static str> {
+pub(super) fn text(path: &Path) -> Result<String, &'static str> {
     path.to_str()
         .map(str::to_owned)
         .ok_or("its name is not UTF-8, and an engine takes no other")
