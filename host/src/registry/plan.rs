@@ -15,7 +15,7 @@ use cap_std::fs::Dir;
 use super::naming;
 use super::snapshot::Broken;
 use crate::config::{Backend, Config, ToolEntry};
-use crate::runtime::Selection;
+use crate::runtime::{Selection, is_module, module_file};
 
 /// Which tools a host is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -198,22 +198,12 @@ fn subject(
         let chosen = config.runtime.backend.value;
         return Asked::Command(chosen.unwrap_or(Backend::Native));
     };
-    let file = module_file(&command.value);
-    let is_there = || folder.is_some_and(|folder| folder.is_file(&file));
+    let file = module_file(&command.value, &config.runtime.wasm.module_path.value);
+    let is_there = || is_module(&file, folder.map(Arc::as_ref));
     if selection.backend == Backend::Wasm || (selection.modules_first && is_there()) {
         return Asked::Module(file);
     }
     Asked::Command(selection.backend)
-}
-
-/// The file of a module that is named as a command.
-fn module_file(command: &str) -> PathBuf {
-    let path = Path::new(command);
-    if path.extension().is_some_and(|kind| kind == "wasm") {
-        path.to_owned()
-    } else {
-        format!("{command}.wasm").into()
-    }
 }
 
 fn plan_shell(config: &Config, scope: &Scope, selection: Option<&Selection>, plan: &mut Plan<'_>) {

@@ -1,8 +1,9 @@
 //! Values that stand elsewhere than in the configuration: variables and files. They are
 //! read when a tool is loaded, and go to that tool only.
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use indexmap::IndexMap;
@@ -75,7 +76,12 @@ fn read<T: Clone>(
 
 fn file(path: &Path) -> Result<String, String> {
     let unreadable = |error: std::io::Error| format!("which can not be read: {error}");
-    let file = File::open(path).map_err(unreadable)?;
+    // Opening a named pipe would wait for somebody who writes into it.
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)
+        .map_err(unreadable)?;
     let metadata = file.metadata().map_err(unreadable)?;
     if !metadata.is_file() {
         return Err("which is no regular file".into());
@@ -119,11 +125,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let long = folder.path().join("long");
         std::fs::write(&long, "x".repeat(100_000)).unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
         let environment = Environment::new("/").with("OTHER", "s3cret");
         for (provided, expected) in [
             (Provided::Variable("KEY".into()), "`KEY`, which is not set"),
             (Provided::File("/no/such".into()), "which can not be read"),
             (Provided::File(folder.path().into()), "no regular file"),
+            (Provided::File(pipe), "no regular file"),
             (Provided::File(long), "more than 65536 bytes"),
         ] {
             let why = read::<String>(&provided, |text| text, &environment).unwrap_err();

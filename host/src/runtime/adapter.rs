@@ -76,6 +76,9 @@ async fn execute_plainly<A: RuntimeAdapter + ?Sized>(
     if execution.stdin.is_some() {
         return refuse("standard input");
     }
+    if execution.max_memory.is_some() {
+        return refuse("a memory limit for one command");
+    }
     let (command, args) = match execution.program {
         Program::Shell(line) => (line, &[][..]),
         Program::Direct { args: [], .. } => return refuse("a program without arguments"),
@@ -267,4 +270,61 @@ pub enum Ending {
     },
     /// A WebAssembly guest broke down.
     Trapped(Trap),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An adapter that has only what it must have.
+    struct Plain;
+
+    #[async_trait]
+    impl RuntimeAdapter for Plain {
+        async fn execute(
+            &self,
+            _command: &str,
+            _args: &[String],
+            _env: &HashMap<String, String>,
+            _working_dir: Option<&Path>,
+            _timeout: Duration,
+        ) -> Result<ExecutionOutput> {
+            Ok(ExecutionOutput::unheard(Ending::Exited, Instant::now()))
+        }
+
+        async fn is_available(&self) -> bool {
+            true
+        }
+
+        fn name(&self) -> &'static str {
+            "plain"
+        }
+    }
+
+    #[tokio::test]
+    async fn what_a_plain_adapter_does_not_carry_is_refused() {
+        let env = HashMap::new();
+        let asked = Execution::new(Program::Shell("true"), &env, Duration::from_mins(1));
+        assert_eq!(
+            Plain.run(asked.clone()).await.unwrap().ending,
+            Ending::Exited
+        );
+        let lost = [
+            Execution {
+                stdin: Some(b""),
+                ..asked.clone()
+            },
+            Execution {
+                max_memory: Some(1),
+                ..asked
+            },
+        ];
+        for execution in lost {
+            let refused = Plain.run(execution).await;
+            assert!(
+                matches!(refused, Err(RuntimeError::Unsupported { .. })),
+                "{refused:?}"
+            );
+        }
+    }
 }

@@ -1,19 +1,19 @@
 //! Which backend runs what: adapters made from a configuration, and the choice of
 //! `backend = "auto"`. The one place that knows all adapters.
 
-use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use async_trait::async_trait;
 use tokio::sync::OnceCell;
 
 use super::deferred::Deferred;
 #[cfg(feature = "docker")]
 use super::docker::DockerAdapter;
+#[cfg(feature = "wasm-runtime")]
+use super::modules_first::ModulesFirst;
 use super::native::NativeAdapter;
-use super::{Execution, ExecutionOutput, Result, RuntimeAdapter, RuntimeError};
+#[cfg(feature = "wasm-runtime")]
+use super::wasm::adapter::WasmAdapter;
+use super::{Result, RuntimeAdapter, RuntimeError};
 #[cfg(feature = "docker")]
 use crate::config::SandboxBackend;
 use crate::config::{Backend, Config, Environment};
@@ -239,9 +239,10 @@ pub async fn create_runtime_in(
         Backend::Native => {
             backends.native_is_sandboxed().await?;
             let native = backends.native();
+            #[cfg(feature = "wasm-runtime")]
             if selection.modules_first {
-                let modules = wasm(&config, environment)?;
-                return Ok(Arc::new(ModulesFirst { modules, native }));
+                let modules = WasmAdapter::open(&config, environment)?;
+                return Ok(Arc::new(ModulesFirst::new(modules, native)));
             }
             Ok(native)
         }
@@ -250,7 +251,6 @@ pub async fn create_runtime_in(
 
 #[cfg(feature = "wasm-runtime")]
 fn wasm(config: &Arc<Config>, environment: &Environment) -> Result<Arc<dyn RuntimeAdapter>> {
-    use super::wasm::adapter::WasmAdapter;
     Ok(Arc::new(WasmAdapter::open(config, environment)?))
 }
 
@@ -261,40 +261,4 @@ fn wasm(_config: &Arc<Config>, _environment: &Environment) -> Result<Arc<dyn Run
         reason: "this prx-host was built without it".into(),
         help: "build it with `--features wasm-runtime`".into(),
     })
-}
-
-/// `"auto"` without Docker: what is a module runs as one, all else on this machine.
-struct ModulesFirst {
-    modules: Arc<dyn RuntimeAdapter>,
-    native: Arc<dyn RuntimeAdapter>,
-}
-
-#[async_trait]
-impl RuntimeAdapter for ModulesFirst {
-    async fn execute(
-        &self,
-        command: &str,
-        args: &[String],
-        env: &HashMap<String, String>,
-        working_dir: Option<&Path>,
-        timeout: Duration,
-    ) -> Result<ExecutionOutput> {
-        self.run(Execution::plain(command, args, env, working_dir, timeout))
-            .await
-    }
-
-    async fn is_available(&self) -> bool {
-        self.native.is_available().await
-    }
-
-    fn name(&self) -> &str {
-        self.native.name()
-    }
-
-    async fn run(&self, execution: Execution<'_>) -> Result<ExecutionOutput> {
-        match self.modules.run(execution.clone()).await {
-            Err(RuntimeError::CommandNotFound { .. }) => self.native.run(execution).await,
-            ended => ended,
-        }
-    }
 }

@@ -11,6 +11,9 @@ pub mod docker;
 mod error;
 mod factory;
 mod health;
+mod module_file;
+#[cfg(feature = "wasm-runtime")]
+mod modules_first;
 pub mod native;
 #[cfg(feature = "wasm-runtime")]
 pub mod wasm;
@@ -20,3 +23,4 @@ pub use error::{Result, RuntimeError};
 pub(crate) use factory::Backends;
 pub use factory::{Selection, create_runtime, create_runtime_in};
 pub use health::Health;
+pub(crate) use module_file::{is_module, module_file};

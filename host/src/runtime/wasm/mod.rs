@@ -170,7 +170,13 @@ async fn begin<'a>(
     match session::watch(beginning, call.timeout, call.cancel).await {
         session::Watched::Done(Ok(begun)) => Ok(begun?),
         session::Watched::Cancelled => Err(NotStarted::Cancelled),
-        _ if call.module.loaded().is_some() => Err(NotStarted::NoPlace(call.timeout)),
-        _ => Err(NotStarted::TimedOut),
+        session::Watched::Panicked(text) => Err(ModuleFault::NotCompiled(text).into()),
+        session::Watched::Done(Err(error)) => {
+            Err(ModuleFault::NotCompiled(breakdown::one_line(&format!("{error:#}"))).into())
+        }
+        session::Watched::TimedOut if call.module.loaded().is_some() => {
+            Err(NotStarted::NoPlace(call.timeout))
+        }
+        session::Watched::TimedOut => Err(NotStarted::TimedOut),
     }
 }

@@ -5,12 +5,13 @@
 //! stays until the module is dropped.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, Shared};
 use serde::{Deserialize, Serialize};
-use tokio::sync::OnceCell;
-use tokio::task::JoinHandle;
+use tokio::task::AbortHandle;
 
 use super::abi::{self, Prepared};
 use super::fault::ModuleFault;
@@ -72,17 +73,14 @@ pub(super) struct Code {
     pub pool: Option<Arc<Pool>>,
 }
 
-/// How far a module's code is on its way.
-#[derive(Default)]
-enum Loading {
-    /// Nobody has asked for it.
-    #[default]
-    NotBegun,
-    /// It is being loaded, and nobody waits for it yet.
-    Begun(JoinHandle<Result<Code, ModuleFault>>),
-    /// Somebody waits for it, or has it.
-    Taken,
+/// Code on its way to its module. Goes on when those who wait for it have gone.
+struct Loading {
+    task: AbortHandle,
+    ended: LoadingEnd,
 }
+
+/// How loading ended, for all who wait for it.
+type LoadingEnd = Shared<BoxFuture<'static, Result<(), ModuleFault>>>;
 
 /// A module that serves.
 pub struct Module {
@@ -91,8 +89,9 @@ pub struct Module {
     size: u64,
     descriptor: Descriptor,
     from_cache: bool,
-    code: OnceCell<Code>,
-    loading: Mutex<Loading>,
+    code: OnceLock<Code>,
+    /// The latest, until its code is there.
+    loading: Mutex<Option<Loading>>,
 }
 
 impl Module {
@@ -104,7 +103,7 @@ impl Module {
         code: Option<Code>,
     ) -> Self {
         let from_cache = code.is_none();
-        let code = OnceCell::new_with(code);
+        let code = code.map_or_else(OnceLock::new, OnceLock::from);
         Self {
             path,
             digest,
@@ -156,39 +155,102 @@ impl Module {
         self.code.get()
     }
 
-    /// Its code, loaded by the first caller while others wait for the same load.
+    /// Its code. It is loaded once at a time, whoever waits for it and however long they
+    /// wait; a load that failed is told to those who waited, and the next caller tries
+    /// again.
     pub(super) async fn code(self: &Arc<Self>, loader: &Arc<Loader>) -> Result<&Code, ModuleFault> {
-        self.code
-            .get_or_try_init(|| async {
-                let loading = std::mem::replace(&mut *lock(&self.loading), Loading::Taken);
-                let load = match loading {
-                    Loading::Begun(load) => load,
-                    Loading::NotBegun | Loading::Taken => self.load(loader),
-                };
-                load.await
-                    .unwrap_or_else(|panic| Err(ModuleFault::NotCompiled(panic.to_string())))
-            })
-            .await
+        loop {
+            if let Some(code) = self.loaded() {
+                return Ok(code);
+            }
+            self.loading(loader).await?;
+        }
     }
 
-    /// Begins to load its code, beside whatever else its first call has to prepare. How
-    /// that ends is told to who asks for the code.
+    /// Begins to load its code, beside whatever else its first call has to prepare.
     pub(crate) fn preload(self: &Arc<Self>, loader: &Arc<Loader>) {
-        if self.loaded().is_some() {
-            return;
-        }
-        let mut loading = lock(&self.loading);
-        if matches!(*loading, Loading::NotBegun) {
-            *loading = Loading::Begun(self.load(loader));
+        if self.loaded().is_none() {
+            drop(self.loading(loader));
         }
     }
 
-    fn load(self: &Arc<Self>, loader: &Arc<Loader>) -> JoinHandle<Result<Code, ModuleFault>> {
+    /// The load that is running, or a new one.
+    fn loading(self: &Arc<Self>, loader: &Arc<Loader>) -> LoadingEnd {
+        let mut loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(running) = &*loading
+            && (!running.task.is_finished() || self.loaded().is_some())
+        {
+            return running.ended.clone();
+        }
         let (module, loader) = (Arc::clone(self), Arc::clone(loader));
-        tokio::task::spawn_blocking(move || loader.load_code(&module))
+        let task = tokio::task::spawn_blocking(move || {
+            let code = loader.load_code(&module)?;
+            // Only one load runs at a time, and none begins when the code is there.
+            let _ = module.code.set(code);
+            Ok(())
+        });
+        let handle = task.abort_handle();
+        let ended = async {
+            task.await
+                .unwrap_or_else(|panic| Err(ModuleFault::NotCompiled(panic.to_string())))
+        };
+        let ended = ended.boxed().shared();
+        *loading = Some(Loading {
+            task: handle,
+            ended: ended.clone(),
+        });
+        ended
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+    use crate::runtime::wasm::compile_cache::CompileCache;
+    use crate::runtime::wasm::engine::{Allocation, Engine};
+
+    /// A module whose code can not be loaded.
+    fn unloadable() -> Arc<Module> {
+        let descriptor = Descriptor {
+            kind: "of another host".into(),
+            version: "1".into(),
+            tools: Vec::new(),
+            shape: Shape::read(b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0").unwrap(),
+            compile_time: Duration::ZERO,
+            code_bytes: 0,
+        };
+        Arc::new(Module::new("/x.wasm".into(), [0; 32], 8, descriptor, None))
+    }
+
+    fn loader() -> Arc<Loader> {
+        let engine = Engine::new(Allocation::OnDemand).unwrap();
+        let cache = CompileCache::disabled("a test needs none");
+        Arc::new(Loader::new(engine, Allocation::OnDemand, cache, 1 << 20))
+    }
+
+    #[test]
+    fn a_load_goes_on_when_its_first_waiter_has_gone_and_a_failed_one_is_forgotten() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .max_blocking_threads(1)
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let (module, loader) = (unloadable(), loader());
+            // No load begins before the test lets it.
+            let (release, released) = mpsc::channel::<()>();
+            tokio::task::spawn_blocking(move || released.recv());
+
+            let first = module.loading(&loader);
+            module.preload(&loader);
+            assert!(module.code(&loader).now_or_never().is_none());
+            assert!(module.loading(&loader).ptr_eq(&first));
+
+            drop(release);
+            assert!(first.clone().await.is_err());
+            assert!(module.code(&loader).await.is_err());
+            assert!(!module.loading(&loader).ptr_eq(&first));
+        });
+    }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, Metadata};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt as _};
 
 use super::fault::ModuleFault;
 
@@ -51,19 +51,26 @@ impl ModuleSource {
     pub(super) fn metadata(&self) -> std::io::Result<Metadata> {
         match &self.folder {
             Some((folder, _)) => folder.metadata(&self.file),
-            None => cap_std::fs::File::open_ambient(&self.file, ambient_authority())?.metadata(),
+            None => std::fs::metadata(&self.file).map(Metadata::from_just_metadata),
+        }
+    }
+
+    fn open(&self) -> std::io::Result<File> {
+        let mut options = OpenOptions::new();
+        // Opening a named pipe would wait for somebody who writes into it.
+        options.read(true).custom_flags(libc::O_NONBLOCK);
+        match &self.folder {
+            Some((folder, _)) => folder.open_with(&self.file, &options),
+            None => File::open_ambient_with(&self.file, &options, ambient_authority()),
         }
     }
 
     /// Reads the file.
     pub(super) fn read(&self) -> Result<Vec<u8>, ModuleFault> {
-        let file = match &self.folder {
-            Some((folder, _)) => folder
-                .open(&self.file)
-                .map_err(|error| self.explain(&error))?,
-            None => cap_std::fs::File::open_ambient(&self.file, ambient_authority())
-                .map_err(|error| unreadable(&error))?,
-        };
+        let file = self.open().map_err(|error| match self.folder {
+            Some(_) => self.explain(&error),
+            None => unreadable(&error),
+        })?;
         let metadata = file.metadata().map_err(|error| unreadable(&error))?;
         if !metadata.is_file() {
             return Err(ModuleFault::Unreadable("it is no regular file".into()));
@@ -102,5 +109,26 @@ fn unreadable(error: &std::io::Error) -> ModuleFault {
     match error.kind() {
         ErrorKind::NotFound => ModuleFault::Missing,
         _ => ModuleFault::Unreadable(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_named_pipe_is_no_module_and_nobody_waits_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe.wasm");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+        let opened = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
+        for source in [
+            ModuleSource::inside(&Arc::new(opened), folder.path(), "pipe.wasm"),
+            ModuleSource::absolute(&pipe),
+        ] {
+            assert!(!source.metadata().unwrap().is_file());
+            let fault = source.read().unwrap_err();
+            assert!(fault.to_string().contains("no regular file"), "{fault}");
+        }
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn not_started(
             reason: missing.reason,
             granted_by: missing.grant.granted_by,
         }),
-        NotStarted::TimedOut => Err(still_compiling(command, execution.timeout)),
+        NotStarted::TimedOut => Ok(not_loaded(command, execution.timeout, started)),
         NotStarted::NoPlace(_) => Err(RuntimeError::Unavailable {
             backend: BACKEND.into(),
             reason: why.to_string(),
@@ -92,14 +92,13 @@ pub(super) fn not_executable(command: &str, fault: &ModuleFault) -> RuntimeError
     }
 }
 
-/// Large programs take longer to compile than a call may take. They do so only once.
-pub(super) fn still_compiling(command: &str, timeout: Duration) -> RuntimeError {
-    RuntimeError::Unavailable {
-        backend: BACKEND.into(),
-        reason: format!(
-            "`{command}` is still being compiled; {} s were not enough",
-            timeout.as_secs_f64()
-        ),
-        help: "run it again in a while: what is compiled is kept".into(),
-    }
+/// The deadline passed before there was something to run. Large programs take longer to
+/// compile than a call may take; they do so only once, for the compiling goes on.
+pub(super) fn not_loaded(command: &str, timeout: Duration, started: Instant) -> ExecutionOutput {
+    tracing::info!(
+        command,
+        ?timeout,
+        "a module was not compiled in time; that goes on"
+    );
+    ExecutionOutput::unheard(Ending::TimedOut, started)
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: without an absolute path no file outside of the module folder is found.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use cap_std::ambient_authority;
@@ -10,7 +10,7 @@ use cap_std::fs::Dir;
 
 use crate::config::{Setting, nearest};
 use crate::runtime::wasm::source::ModuleSource;
-use crate::runtime::{Result, RuntimeError};
+use crate::runtime::{Result, RuntimeError, is_module, module_file};
 
 /// What the names of modules end in.
 const SUFFIX: &str = ".wasm";
@@ -25,12 +25,18 @@ impl ModuleFolder {
         Self { path }
     }
 
+    /// Whether a command is a module by its name; what can not be found out is no.
+    pub fn has(&self, command: &str) -> bool {
+        let folder = Dir::open_ambient_dir(&self.path.value, ambient_authority()).ok();
+        is_module(&module_file(command, &self.path.value), folder.as_ref())
+    }
+
     /// The file of a command that is there.
     pub fn find(&self, command: &str) -> Result<ModuleSource> {
-        let (path, named) = (&self.path.value, Path::new(command));
-        let inside = named.strip_prefix(path).unwrap_or(named);
-        let source = if inside.is_absolute() {
-            ModuleSource::absolute(inside)
+        let path = &self.path.value;
+        let file = module_file(command, path);
+        let source = if file.is_absolute() {
+            ModuleSource::absolute(file)
         } else {
             let folder = Dir::open_ambient_dir(path, ambient_authority()).map_err(|error| {
                 self.not_found(
@@ -39,7 +45,7 @@ impl ModuleFolder {
                     format!("create it, or correct `{}`", self.path.key),
                 )
             })?;
-            ModuleSource::inside(&Arc::new(folder), path, file_name(inside))
+            ModuleSource::inside(&Arc::new(folder), path, file)
         };
         match source.metadata() {
             Ok(_) => Ok(source),
@@ -80,37 +86,5 @@ impl ModuleFolder {
         names
             .filter_map(|name| name.strip_suffix(SUFFIX).map(str::to_owned))
             .collect()
-    }
-}
-
-/// A bare name goes without its ending; a path is taken as it stands.
-fn file_name(inside: &Path) -> PathBuf {
-    let mut file = inside.as_os_str().to_owned();
-    let is_bare = inside.components().count() == 1;
-    if is_bare
-        && inside
-            .extension()
-            .is_none_or(|extension| extension != "wasm")
-    {
-        file.push(SUFFIX);
-    }
-    file.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bare_name_gets_its_ending_and_a_path_stays() {
-        for (named, file) in [
-            ("jq", "jq.wasm"),
-            ("jq.wasm", "jq.wasm"),
-            ("jq-1.7", "jq-1.7.wasm"),
-            ("bin/jq", "bin/jq"),
-            ("bin/jq.wasm", "bin/jq.wasm"),
-        ] {
-            assert_eq!(file_name(Path::new(named)), Path::new(file));
-        }
     }
 }

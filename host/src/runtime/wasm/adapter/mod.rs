@@ -18,6 +18,7 @@ use indexmap::IndexMap;
 use self::kept::KeptModules;
 use self::lookup::ModuleFolder;
 use super::access::Access;
+use super::fault::ModuleFault;
 use super::loader::Loader;
 use super::module::Module;
 use super::process::{Process, WorkingFolder};
@@ -92,6 +93,15 @@ impl WasmAdapter {
         }
     }
 
+    /// Whether a command is the name of a module in the module folder, or the absolute
+    /// path of a `.wasm` file. What can not be found out is no.
+    pub fn has_module(&self, command: &str) -> bool {
+        match &self.modules {
+            Modules::Named(folder, _) => folder.has(command),
+            Modules::Pinned(_) => true,
+        }
+    }
+
     fn working_folder(&self, named: Option<&Path>) -> Result<Option<WorkingFolder>> {
         let granted = self.access.folders();
         let is_granted = |grant: &FolderGrant| self.workspace.starts_with(&grant.host);
@@ -122,13 +132,21 @@ impl WasmAdapter {
         };
         let source = folder.find(command)?;
         let loading = async { Ok(kept.load(&self.loader, &source).await) };
-        match session::watch(loading, execution.timeout, execution.cancel).await {
-            Watched::Done(Ok(loaded)) => loaded
-                .map(Ok)
-                .map_err(|fault| ending::not_executable(command, &fault)),
-            Watched::Cancelled => Ok(Err(ExecutionOutput::unheard(Ending::Cancelled, started))),
-            _ => Err(ending::still_compiling(command, execution.timeout)),
-        }
+        let loaded = match session::watch(loading, execution.timeout, execution.cancel).await {
+            Watched::Done(Ok(loaded)) => loaded,
+            Watched::Done(Err(error)) => Err(ModuleFault::NotCompiled(error.to_string())),
+            Watched::Panicked(text) => Err(ModuleFault::NotCompiled(text)),
+            Watched::Cancelled => {
+                return Ok(Err(ExecutionOutput::unheard(Ending::Cancelled, started)));
+            }
+            Watched::TimedOut => {
+                let ended = ending::not_loaded(command, execution.timeout, started);
+                return Ok(Err(ended));
+            }
+        };
+        loaded
+            .map(Ok)
+            .map_err(|fault| ending::not_executable(command, &fault))
     }
 }
 

@@ -1,0 +1,95 @@
+//! Which file a module is that is named as a command. The one rule for tools of the
+//! configuration and for commands that an adapter is asked to run.
+
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::Dir;
+
+/// What the names of modules end in.
+const SUFFIX: &str = ".wasm";
+
+/// The file of a command: by its path in the module folder `folder`, or an absolute path
+/// elsewhere. A bare name goes without its ending; a path is taken as it stands.
+pub(crate) fn module_file(command: &str, folder: &Path) -> PathBuf {
+    let named = Path::new(command);
+    let inside = named.strip_prefix(folder).unwrap_or(named);
+    let mut file = inside.as_os_str().to_owned();
+    if inside.components().count() == 1 && !inside.is_absolute() && !has_suffix(inside) {
+        file.push(SUFFIX);
+    }
+    file.into()
+}
+
+/// Whether that file is there and by its name a module. What can not be found out is no.
+pub(crate) fn is_module(file: &Path, folder: Option<&Dir>) -> bool {
+    has_suffix(file)
+        && if file.is_absolute() {
+            file.is_file()
+        } else {
+            folder.is_some_and(|folder| folder.is_file(file))
+        }
+}
+
+fn has_suffix(file: &Path) -> bool {
+    file.extension()
+        .is_some_and(|extension| extension == "wasm")
+}
+
+#[cfg(test)]
+mod tests {
+    use cap_std::ambient_authority;
+
+    use super::*;
+
+    #[test]
+    fn a_bare_name_gets_its_ending_and_a_path_stays() {
+        for (named, file) in [
+            ("jq", "jq.wasm"),
+            ("jq.wasm", "jq.wasm"),
+            ("jq-1.7", "jq-1.7.wasm"),
+            ("bin/jq", "bin/jq"),
+            ("bin/jq.wasm", "bin/jq.wasm"),
+            ("/modules/jq.wasm", "jq.wasm"),
+            ("/modules/bin/jq.wasm", "bin/jq.wasm"),
+            ("/bin/jq", "/bin/jq"),
+        ] {
+            assert_eq!(module_file(named, Path::new("/modules")), Path::new(file));
+        }
+    }
+
+    #[test]
+    fn only_files_of_modules_are_modules() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("modules");
+        std::fs::create_dir_all(folder.join("folder.wasm")).unwrap();
+        for file in ["modules/jq.wasm", "modules/ls", "outside.wasm", "program"] {
+            std::fs::write(root.path().join(file), "").unwrap();
+        }
+        let opened = Dir::open_ambient_dir(&folder, ambient_authority()).unwrap();
+        let is_module = |command: &str| {
+            let file = module_file(command, &folder);
+            is_module(&file, Some(&opened))
+        };
+        let absolute = |name: &str| root.path().join(name).to_str().unwrap().to_owned();
+        for command in [
+            "jq",
+            "jq.wasm",
+            &absolute("modules/jq.wasm"),
+            &absolute("outside.wasm"),
+        ] {
+            assert!(is_module(command), "{command}");
+        }
+        for command in [
+            "",
+            "ls",
+            "folder",
+            "./ls",
+            "../outside.wasm",
+            &absolute("program"),
+            &absolute("none.wasm"),
+            &"x".repeat(300),
+        ] {
+            assert!(!is_module(command), "{command}");
+        }
+    }
+}
