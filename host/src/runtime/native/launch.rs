@@ -10,7 +10,7 @@
 use std::ffi::{CString, OsStr, OsString, c_char, c_int, c_void};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
 use std::ptr::null;
@@ -119,7 +119,7 @@ impl Launch {
             argv: list(&argv),
             variables: list(&variables),
             folder: self.folder.map(text).transpose()?,
-            streams: streams.each_ref().map(|stream| stream.as_raw_fd()),
+            streams: streams.each_ref().map(AsRawFd::as_raw_fd),
             steps: self.steps,
             error: AtomicI32::new(0),
         };
