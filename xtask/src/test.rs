@@ -15,6 +15,7 @@ use crate::wasm_target;
 use crate::workspace::Workspace;
 
 /// A part of the tests that can be asked for by name.
+#[allow(clippy::struct_excessive_bools, reason = "independent facts of a part")]
 struct Part {
     name: &'static str,
     title: &'static str,

@@ -3,6 +3,7 @@
 //! says.
 
 mod ends;
+mod first;
 mod grants;
 mod modules;
 

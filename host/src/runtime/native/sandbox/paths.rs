@@ -221,6 +221,8 @@ mod tests {
                 })
                 .into(),
             tmp: false,
+            guarded: Vec::new(),
+            exposed: Vec::new(),
         };
         let mounts: Vec<_> = paths.mounts().map(|grant| grant.real.clone()).collect();
         let expected = [
