@@ -2,6 +2,11 @@
 //! process against `tokio::process`, one in a sandbox against `bwrap` itself, one in a
 //! container against the engine's own client.
 
+#![allow(
+    clippy::cast_precision_loss,
+    reason = "counts and sizes, shown as figures"
+)]
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::Stdio;
@@ -59,7 +64,8 @@ impl Place {
     }
 
     fn config(&self, text: &str) -> Result<Config> {
-        let text = format!("[runtime]\nworkspace = {:?}\n{text}", self.folder.path());
+        let workspace = self.folder.path().display().to_string();
+        let text = format!("[runtime]\nworkspace = {workspace:?}\n{text}");
         let file = self.folder.path().join("config.toml");
         Ok(Config::from_toml(&text, &file, &self.environment)?.config)
     }
@@ -123,7 +129,7 @@ async fn sandboxes() -> Result<()> {
     let place = Place::new()?;
     let folder = place.folder.path();
     let adapter = place.native("bubblewrap").await?;
-    let mut arguments = flags_of_sandbox(&*adapter).await?;
+    let mut arguments = flags_of_sandbox(&adapter).await?;
     arguments.extend([PROGRAM.to_owned(), SAID.to_owned()]);
     let (ours, base) = in_turns(SANDBOXES, REST, async || execute(&*adapter).await, {
         async || bare("bwrap", &arguments, folder).await

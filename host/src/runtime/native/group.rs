@@ -109,7 +109,7 @@ impl Group {
         {
             return;
         }
-        std::future::pending().await;
+        let () = std::future::pending().await;
     }
 
     /// Asks all of it to end.
