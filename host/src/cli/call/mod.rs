@@ -111,7 +111,7 @@ async fn call(
     let report = report?;
     if matches!(report.outcome, Outcome::UnknownTool { .. }) {
         // Only a host of all tools knows which one was meant.
-        let host = opened(open(config, screen), tool, &mut interrupts).await?;
+        let host = opened(Box::pin(open(config, screen)), tool, &mut interrupts).await?;
         return Ok(host.call(tool, &text, CallOptions::default()).await);
     }
     Ok(report)
