@@ -9,6 +9,7 @@ mod docker;
 mod fixture;
 mod lifetime;
 mod limits;
+mod machine;
 mod native;
 mod sandbox;
 mod tool_file;

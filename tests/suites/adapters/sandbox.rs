@@ -12,7 +12,7 @@ use prx_host::{ExecutionOutput, RuntimeError};
 use crate::fixture::{Command, Fixture as _, LONG, Setup, Stage, marker};
 use crate::native::{Native, PLAYER, marked};
 
-const SANDBOXES: [&str; 3] = ["bubblewrap", "landlock", "firejail"];
+pub const SANDBOXES: [&str; 3] = ["bubblewrap", "landlock", "firejail"];
 
 async fn play(stage: &Stage, args: &[&str]) -> Result<ExecutionOutput> {
     let command = Command {
@@ -25,7 +25,7 @@ async fn play(stage: &Stage, args: &[&str]) -> Result<ExecutionOutput> {
         .await?)
 }
 
-async fn shell(stage: &Stage, line: &str) -> Result<ExecutionOutput> {
+pub async fn shell(stage: &Stage, line: &str) -> Result<ExecutionOutput> {
     Ok(stage
         .adapter
         .execute(line, &[], &HashMap::new(), None, LONG)
@@ -99,31 +99,6 @@ async fn read_only_paths_can_not_be_written() -> Result<()> {
             assert_eq!(output.exit_code, Some(1), "{sandbox}: {output:?}");
             assert!(!fs::exists(target)?, "{sandbox}");
         }
-    }
-    Ok(())
-}
-
-#[tokio::test]
-async fn settings_of_the_machine_can_not_be_opened_for_writing() -> Result<()> {
-    // Opened only: nothing is written, so that the test harms nobody where it fails.
-    let line = "for file in $(find /proc/sys /proc/sysrq-trigger -type f 2>/dev/null); do \
-                (exec 3>>\"$file\") 2>/dev/null && echo \"$file\"; done; :";
-    for sandbox in SANDBOXES {
-        let stage = Stage::plain(&Native::new(sandbox)).await?;
-        let opened = shell(&stage, line).await?;
-        assert_eq!(opened.stdout.text(), "", "{sandbox}");
-    }
-    Ok(())
-}
-
-#[tokio::test]
-async fn files_in_memory_are_bounded() -> Result<()> {
-    let fixture = Native::new("bubblewrap").with("[security.resources]\nmax_memory_mb = 64");
-    let stage = Stage::plain(&fixture).await?;
-    for folder in ["/tmp", "/dev/shm", "/dev"] {
-        let line = format!("head -c 100000000 /dev/zero > {folder}/big");
-        let filled = shell(&stage, &line).await?;
-        assert!(!filled.is_success(), "{folder}: {filled:?}");
     }
     Ok(())
 }
