@@ -104,7 +104,7 @@ mod tests {
 
     fn seen(root: &Path, guarded: &[&str]) -> Result<Vec<(String, bool)>, String> {
         let guarded: Vec<_> = guarded.iter().map(|name| root.join(name)).collect();
-        let mounts = mounts(&root.join("workspace"), "/work", &guarded)?;
+        let mounts = mounts(&root.join("workspace"), "/project", &guarded)?;
         let seen = mounts.into_iter().map(|it| (it.target, it.read_only));
         Ok(seen.collect())
     }
@@ -127,7 +127,7 @@ mod tests {
     fn what_is_outside_of_the_workspace_or_not_there_needs_no_mount() {
         let (_folder, root) = root();
         let plain = seen(&root, &["outside.toml", "workspace/missing"]);
-        assert_eq!(plain, Ok(expected(&[("/work", false)])));
+        assert_eq!(plain, Ok(expected(&[("/project", false)])));
     }
 
     #[test]
@@ -135,11 +135,11 @@ mod tests {
         let (_folder, root) = root();
         let both = ["workspace/a/b/config.toml", "workspace/a/b/modules"];
         let mounts = [
-            ("/work", false),
-            ("/work/a", false),
-            ("/work/a/b", false),
-            ("/work/a/b/config.toml", true),
-            ("/work/a/b/modules", true),
+            ("/project", false),
+            ("/project/a", false),
+            ("/project/a/b", false),
+            ("/project/a/b/config.toml", true),
+            ("/project/a/b/modules", true),
         ];
         assert_eq!(seen(&root, &both), Ok(expected(&mounts)));
     }
@@ -149,14 +149,14 @@ mod tests {
         let (_folder, root) = root();
         let whole = ["workspace", "workspace/a/b/config.toml"];
         let mounts = [
-            ("/work", true),
-            ("/work/a", true),
-            ("/work/a/b", true),
-            ("/work/a/b/config.toml", true),
+            ("/project", true),
+            ("/project/a", true),
+            ("/project/a/b", true),
+            ("/project/a/b/config.toml", true),
         ];
         assert_eq!(seen(&root, &whole), Ok(expected(&mounts)));
         let above = seen(&root, &["."]);
-        assert_eq!(above, Ok(expected(&[("/work", true)])));
+        assert_eq!(above, Ok(expected(&[("/project", true)])));
     }
 
     #[test]
@@ -170,10 +170,10 @@ mod tests {
             assert!(error.contains("workspace/link` in it is a link"), "{error}");
         }
         let mounts = [
-            ("/work", false),
-            ("/work/a", false),
-            ("/work/a/b", false),
-            ("/work/a/b/config.toml", true),
+            ("/project", false),
+            ("/project/a", false),
+            ("/project/a/b", false),
+            ("/project/a/b/config.toml", true),
         ];
         assert_eq!(
             seen(&root, &["to-folder/b/config.toml"]),

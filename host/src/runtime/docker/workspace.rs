@@ -159,10 +159,10 @@ mod tests {
         std::os::unix::fs::symlink(root.join("other"), root.join("workspace/link"))
             .expect("a link");
         let workspace = root.join("workspace");
-        let at = |name: &str| inside(&workspace.join(name), &workspace, "/work");
-        assert_eq!(at(".").as_deref(), Ok("/work"));
-        assert_eq!(at("a/b").as_deref(), Ok("/work/a/b"));
-        assert_eq!(at("a/b/../../a").as_deref(), Ok("/work/a"));
+        let at = |name: &str| inside(&workspace.join(name), &workspace, "/project");
+        assert_eq!(at(".").as_deref(), Ok("/project"));
+        assert_eq!(at("a/b").as_deref(), Ok("/project/a/b"));
+        assert_eq!(at("a/b/../../a").as_deref(), Ok("/project/a"));
         for (name, reason) in [
             ("..", "not in the workspace"),
             ("link", "not in the workspace"),

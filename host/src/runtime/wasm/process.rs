@@ -126,12 +126,12 @@ mod tests {
         let inner = root.path().join("a/b");
         std::fs::create_dir_all(&inner).unwrap();
         let grants = [
-            grant(root.path(), "/work", FolderAccess::Write),
+            grant(root.path(), "/project", FolderAccess::Write),
             grant(&root.path().join("a"), "/only-a", FolderAccess::Read),
         ];
         let found = |path: &Path| WorkingFolder::find(path, &grants).map(|found| found.grant.guest);
         assert_eq!(found(&inner).as_deref(), Ok("/only-a/b"));
-        assert_eq!(found(root.path()).as_deref(), Ok("/work"));
+        assert_eq!(found(root.path()).as_deref(), Ok("/project"));
         assert!(found(root.path().parent().unwrap()).is_err());
         assert!(found(&root.path().join("none")).is_err());
     }
@@ -141,7 +141,7 @@ mod tests {
         let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let link = root.path().join("link");
         std::os::unix::fs::symlink(outside.path(), &link).unwrap();
-        let grants = [grant(root.path(), "/work", FolderAccess::Write)];
+        let grants = [grant(root.path(), "/project", FolderAccess::Write)];
         assert!(WorkingFolder::find(&link, &grants).is_err());
     }
 }

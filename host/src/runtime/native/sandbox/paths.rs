@@ -203,11 +203,11 @@ mod tests {
     fn only_what_grants_something_else_than_its_surroundings_is_mounted() {
         let granted = [
             ("/usr", false),
-            ("/work", true),
+            ("/project", true),
             ("/usr/bin", false),
-            ("/work/fixed", false),
+            ("/project/fixed", false),
             ("/usr/bin/own", true),
-            ("/work/fixed/deep", false),
+            ("/project/fixed/deep", false),
             ("/usr/bin/own/deep", true),
             ("/usr/bin/own/deep/fixed", false),
         ];
@@ -227,8 +227,8 @@ mod tests {
         let mounts: Vec<_> = paths.mounts().map(|grant| grant.real.clone()).collect();
         let expected = [
             "/usr",
-            "/work",
-            "/work/fixed",
+            "/project",
+            "/project/fixed",
             "/usr/bin/own",
             "/usr/bin/own/deep/fixed",
         ];
