@@ -52,10 +52,7 @@ pub fn open_failure(error: prx_host::OpenError) -> Failure {
     let failure =
         Failure::new(Exit::Unavailable, "the host can not start").cause(error.to_string());
     match &error {
-        prx_host::OpenError::Runtime(error) => match error.help() {
-            Some(help) => failure.help(help),
-            None => failure,
-        },
+        prx_host::OpenError::Runtime(error) => failure.help_if_any(error.help()),
         _ => failure,
     }
 }

@@ -230,11 +230,7 @@ fn failed(error: RuntimeError) -> Failure {
         RuntimeError::InvalidInput { .. } => Exit::Usage,
         _ => Exit::Unavailable,
     };
-    let failure = Failure::new(exit, error.to_string());
-    match error.help() {
-        Some(help) => failure.help(help),
-        None => failure,
-    }
+    Failure::new(exit, error.to_string()).help_if_any(error.help())
 }
 
 fn as_json(output: &ExecutionOutput, backend: &str) -> serde_json::Value {

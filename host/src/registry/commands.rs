@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::assemble::{Made, NotMade};
 use super::entry::{CommandTool, Entry, EntryLimits, Runner};
+use super::limits::own_or;
 use super::provided;
 use crate::command::{self, ArgumentGroup, CommandTemplate, Parameters, ProgramTemplate, Stdin};
 use crate::config::{Backend, Config, Environment, SandboxBackend, Setting, ToolEntry};
@@ -42,18 +43,12 @@ pub(super) fn entry(
         module: None,
     };
     let limits = EntryLimits {
-        timeout: tool
-            .timeout
-            .clone()
-            .unwrap_or_else(|| config.runtime.default_timeout.clone()),
-        max_memory: tool
-            .max_memory_bytes
-            .clone()
-            .unwrap_or_else(|| memory(config, backend)),
-        max_output: tool
-            .max_output_bytes
-            .clone()
-            .unwrap_or_else(|| config.runtime.max_output_bytes.clone()),
+        timeout: own_or(tool.timeout.as_ref(), &config.runtime.default_timeout),
+        max_memory: own_or(tool.max_memory_bytes.as_ref(), memory(config, backend)),
+        max_output: own_or(
+            tool.max_output_bytes.as_ref(),
+            &config.runtime.max_output_bytes,
+        ),
     };
     let entry = Entry {
         name: tool.name.clone(),
@@ -74,12 +69,7 @@ pub(super) async fn shell(
     backend: Backend,
     backends: &Backends,
 ) -> Result<Made, NotMade> {
-    if backend == Backend::Native
-        && !backends
-            .native_is_sandboxed()
-            .await
-            .map_err(NotMade::from)?
-    {
+    if backend == Backend::Native && !backends.native_is_sandboxed().await? {
         return Err(NotMade {
             reason: "the shell runs in a sandbox only, and there is none".into(),
             help: Some(
@@ -103,15 +93,12 @@ pub(super) async fn shell(
         backend,
         grants: Grants::default(),
         limits: EntryLimits {
-            timeout: settings
-                .timeout
-                .clone()
-                .unwrap_or_else(|| config.runtime.default_timeout.clone()),
-            max_memory: memory(config, backend),
-            max_output: settings
-                .max_output_bytes
-                .clone()
-                .unwrap_or_else(|| config.runtime.max_output_bytes.clone()),
+            timeout: own_or(settings.timeout.as_ref(), &config.runtime.default_timeout),
+            max_memory: memory(config, backend).clone(),
+            max_output: own_or(
+                settings.max_output_bytes.as_ref(),
+                &config.runtime.max_output_bytes,
+            ),
         },
         runner: Runner::Command(Box::new(CommandTool {
             template,
@@ -145,17 +132,17 @@ fn image_of<'a>(config: &'a Config, name: &str) -> Option<&'a str> {
 }
 
 /// The limit of memory that holds for all commands of a backend.
-fn memory(config: &Config, backend: Backend) -> Setting<u64> {
+fn memory(config: &Config, backend: Backend) -> &Setting<u64> {
     let of_containers = &config.runtime.docker.memory_limit;
     let sandbox = &config.sandbox;
     match backend {
-        Backend::Docker => of_containers.clone(),
+        Backend::Docker => of_containers,
         // Native commands whose sandbox is a container.
         _ if sandbox.backend.value == Some(SandboxBackend::Docker) => {
             let own = sandbox.docker.memory_limit.as_ref();
-            own.unwrap_or(of_containers).clone()
+            own.unwrap_or(of_containers)
         }
-        Backend::Native | Backend::Wasm => config.resources.max_memory_bytes.clone(),
+        Backend::Native | Backend::Wasm => &config.resources.max_memory_bytes,
     }
 }
 

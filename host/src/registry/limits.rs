@@ -1,31 +1,34 @@
-//! From what the configuration says to what one entry may use: its limits. What it may
-//! touch is in [`crate::grants`], which adapters read too.
+//! From what the configuration says to what one entry may use. What it may touch is in
+//! [`crate::grants`], which adapters read too.
 
 use super::entry::EntryLimits;
 use crate::config::{Config, Setting, ToolEntry};
 
-pub(super) use crate::grants::grants;
+/// What the entry itself says, or else what holds for all.
+pub(super) fn own_or<T: Clone>(own: Option<&Setting<T>>, general: &Setting<T>) -> Setting<T> {
+    own.unwrap_or(general).clone()
+}
 
-/// The limits of an entry.
-pub(super) fn limits(config: &Config, tool: Option<&ToolEntry>) -> EntryLimits {
+/// The limits of an entry of a module.
+pub(super) fn of_module(config: &Config, tool: Option<&ToolEntry>) -> EntryLimits {
     let wasm = &config.runtime.wasm;
-    let timeout = tool
-        .and_then(|tool| tool.timeout.clone())
-        .unwrap_or_else(|| match wasm.timeout.value {
-            Some(value) => Setting {
-                value,
-                key: wasm.timeout.key.clone(),
-                place: wasm.timeout.place.clone(),
-            },
-            None => config.runtime.default_timeout.clone(),
-        });
+    let timeout = match wasm.timeout.value {
+        Some(value) => &Setting {
+            value,
+            key: wasm.timeout.key.clone(),
+            place: wasm.timeout.place.clone(),
+        },
+        None => &config.runtime.default_timeout,
+    };
     EntryLimits {
-        timeout,
-        max_memory: tool
-            .and_then(|tool| tool.max_memory_bytes.clone())
-            .unwrap_or_else(|| wasm.max_memory_bytes.clone()),
-        max_output: tool
-            .and_then(|tool| tool.max_output_bytes.clone())
-            .unwrap_or_else(|| config.runtime.max_output_bytes.clone()),
+        timeout: own_or(tool.and_then(|tool| tool.timeout.as_ref()), timeout),
+        max_memory: own_or(
+            tool.and_then(|tool| tool.max_memory_bytes.as_ref()),
+            &wasm.max_memory_bytes,
+        ),
+        max_output: own_or(
+            tool.and_then(|tool| tool.max_output_bytes.as_ref()),
+            &config.runtime.max_output_bytes,
+        ),
     }
 }

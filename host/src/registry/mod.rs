@@ -4,7 +4,7 @@
 mod assemble;
 mod commands;
 mod entry;
-mod grants;
+mod limits;
 #[cfg(feature = "wasm-runtime")]
 mod modules;
 mod naming;

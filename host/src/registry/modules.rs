@@ -11,11 +11,12 @@ use tokio::task::JoinSet;
 use super::assemble::{LoadEvent, Made, NotMade};
 use super::commands;
 use super::entry::{CommandTool, Entry, Runner, Skill};
-use super::grants;
+use super::limits;
 use super::plan::ModuleFile;
 use super::provided;
 use crate::command;
 use crate::config::{Backend, Config, Environment, ToolEntry};
+use crate::grants::grants;
 use crate::runtime::wasm::access::Access;
 use crate::runtime::wasm::adapter::WasmAdapter;
 use crate::runtime::wasm::fault::ModuleFault;
@@ -85,7 +86,7 @@ impl Modules {
             help: fault.help().map(str::to_owned),
         })?;
         let provision = provided::provision(tool, environment)?;
-        let grants = grants::grants(config, tool, &provision.env, environment);
+        let grants = grants(config, tool, &provision.env, environment);
         let namespace = match grants.state_bytes {
             0 => None,
             _ => Some(
@@ -100,7 +101,7 @@ impl Modules {
             .map(|(key, value)| (key.clone(), value.to_string()))
             .collect();
         let access = Access::new(&grants, namespace, values);
-        let limits = grants::limits(config, tool);
+        let limits = limits::of_module(config, tool);
         let (runner, specs) = if module.is_command() {
             let (parameters, template) = match tool {
                 Some(tool) if commands::is_described(tool) => commands::described(tool, name),

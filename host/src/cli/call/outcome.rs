@@ -30,7 +30,7 @@ pub fn failure(tool: &str, outcome: &Outcome) -> Option<Failure> {
             let failure = Failure::new(Exit::Denied, what)
                 .cause(denial.message.clone())
                 .detail("capability", json!(denial.capability));
-            with_help(failure, denial.help.as_deref())
+            failure.help_if_any(denial.help.as_deref())
         }
         Outcome::TimedOut { limit, set_by } => of_time(tool, *limit, set_by),
         Outcome::OutOfMemory { limit, set_by } => {
@@ -54,10 +54,9 @@ pub fn failure(tool: &str, outcome: &Outcome) -> Option<Failure> {
         }
         Outcome::Unavailable { reason, help } => {
             let what = format!("tool `{tool}` can not run now");
-            with_help(
-                Failure::new(Exit::Unavailable, what).cause(reason.clone()),
-                help.as_deref(),
-            )
+            Failure::new(Exit::Unavailable, what)
+                .cause(reason.clone())
+                .help_if_any(help.as_deref())
         }
         Outcome::Cancelled => cancelled(tool),
         Outcome::Internal { reason } => of_host(reason),
@@ -74,13 +73,6 @@ pub fn cancelled(tool: &str) -> Failure {
         Exit::Cancelled,
         format!("the call of tool `{tool}` was cancelled"),
     )
-}
-
-fn with_help(failure: Failure, help: Option<&str>) -> Failure {
-    match help {
-        Some(help) => failure.help(help),
-        None => failure,
-    }
 }
 
 fn of_host(reason: &str) -> Failure {
@@ -106,7 +98,7 @@ fn of_tool_error(tool: &str, error: &ToolError) -> Failure {
             .line("data", data.to_string())
             .detail("data", data.clone());
     }
-    with_help(failure, error.hint.as_deref())
+    failure.help_if_any(error.hint.as_deref())
 }
 
 fn of_time(tool: &str, limit: std::time::Duration, set_by: &str) -> Failure {

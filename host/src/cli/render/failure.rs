@@ -54,6 +54,14 @@ impl Failure {
         self.line("help", help)
     }
 
+    /// What to do, where there is something to say.
+    pub fn help_if_any(self, help: Option<impl Into<String>>) -> Self {
+        match help {
+            Some(help) => self.help(help),
+            None => self,
+        }
+    }
+
     /// One more line under a label of its own.
     pub fn line(mut self, label: &'static str, text: impl Into<String>) -> Self {
         self.0.lines.push((label, text.into()));
