@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use prx_host::model::{Event, EventSink, LimitKind, TrapKind};
 use prx_host::{Ending, RuntimeAdapter as _, RuntimeError, WasmAdapter};
 use prx_tests::commands::{arguments, execution, printed, run, said};
-use prx_tests::process;
+use prx_tests::{Stage, process};
 use tokio_util::sync::CancellationToken;
 
 use super::{COMMAND, STARTS, core, core_exit, stage};
@@ -111,11 +111,26 @@ async fn a_deadline_ends_loops_sleeps_and_start_functions() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_deadline_that_passes_while_a_module_is_compiled_is_one() -> Result<()> {
-    let stage = stage()?;
+    // So much code that no machine compiles it within the deadline.
+    let code = "(drop (i32.popcnt (i32.const 1)))".repeat(200_000);
+    let stage = Stage::new()?.module("large", &core(&code)?)?;
     let adapter = stage.wasm_adapter()?;
-    let output = ended_early(&adapter, COMMAND, "", Duration::ZERO).await?;
+    let output = ended_early(&adapter, "large", "", Duration::from_millis(1)).await?;
     assert_eq!(output.ending, Ending::TimedOut);
     assert_eq!(output.exit_code, None);
+    // It is compiled all the same, and the next one finds it.
+    assert_eq!(run(&adapter, "large", &[]).await?.exit_code, Some(0));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deadline_that_has_passed_lets_nothing_begin() -> Result<()> {
+    let stage = stage()?;
+    let adapter = stage.wasm_adapter()?;
+    assert_eq!(printed(&adapter, COMMAND, &[]).await?, "1\n");
+    let output = ended_early(&adapter, COMMAND, "", Duration::ZERO).await?;
+    assert_eq!(output.ending, Ending::TimedOut);
+    assert!(output.stdout.bytes.is_empty());
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 //! they wait: the compiling goes on when they have gone.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::fs::{Metadata, MetadataExt as _};
@@ -73,6 +73,25 @@ impl Default for KeptModules {
 }
 
 impl KeptModules {
+    /// The module of a file that was run before and stayed as it was: one look at the
+    /// file, and no way into the folder. A link that was swapped in since then leads to
+    /// another file, which is not this module.
+    pub fn unchanged(&self, path: &Path) -> Option<Arc<Module>> {
+        let data = std::fs::metadata(path).map(Metadata::from_just_metadata);
+        let stamp = Stamp::of(&data.ok()?);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.clock += 1;
+        let last_use = state.clock;
+        let kept = state.modules.get_mut(path)?;
+        if kept.stamp != stamp {
+            return None;
+        }
+        let module = kept.loading.peek()?.as_ref().ok()?;
+        let module = Arc::clone(module);
+        kept.last_use = last_use;
+        Some(module)
+    }
+
     /// The module of a file, as the file is now.
     pub async fn load(&self, loader: &Arc<Loader>, source: &ModuleSource) -> Loaded {
         let data = source.metadata().map_err(|error| source.explain(&error))?;

@@ -31,6 +31,11 @@ impl ModuleFolder {
         is_module(&module_file(command, &self.path.value), folder.as_ref())
     }
 
+    /// Where the file of a command is, if it is there.
+    pub fn place_of(&self, command: &str) -> PathBuf {
+        self.path.value.join(module_file(command, &self.path.value))
+    }
+
     /// The file of a command that is there.
     pub fn find(&self, command: &str) -> Result<ModuleSource> {
         let path = &self.path.value;

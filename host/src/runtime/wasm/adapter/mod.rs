@@ -130,6 +130,9 @@ impl WasmAdapter {
             Modules::Pinned(module) => return Ok(Ok(Arc::clone(module))),
             Modules::Named(folder, kept) => (folder, kept),
         };
+        if let Some(module) = kept.unchanged(&folder.place_of(command)) {
+            return Ok(Ok(module));
+        }
         let source = folder.find(command)?;
         let loading = async { Ok(kept.load(&self.loader, &source).await) };
         let loaded = match session::watch(loading, execution.timeout, execution.cancel).await {
