@@ -1,15 +1,20 @@
 //! The host: the one place where configuration, registry, backends and calls meet.
 
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use tokio::runtime::Handle;
+use tokio::sync::{Mutex, watch};
 
 use crate::config::{Config, Environment};
 use crate::dispatch::{self, Loader};
 use crate::model::{CallOptions, CallReport};
+use crate::registry::{Assembler, Latest, LoadListener, Scope, Snapshot};
 #[cfg(feature = "wasm-runtime")]
-use crate::registry::Modules;
-use crate::registry::{Assembler, LoadListener, Scope, Snapshot};
+use crate::registry::{ModuleFiles, Modules};
+use crate::reload::{self, Change, Reconciler, Watching};
 #[cfg(feature = "wasm-runtime")]
 use crate::runtime::wasm::{engine::Allocation, state::StateStore};
 use crate::runtime::{Backends, RuntimeError};
@@ -24,9 +29,24 @@ pub struct Host {
 }
 
 struct Shared {
-    config: Arc<Config>,
+    config: ArcSwap<Config>,
     snapshot: ArcSwap<Snapshot>,
     loader: Arc<Loader>,
+    reconciler: Mutex<Reconciler>,
+    changes: watch::Sender<Arc<Change>>,
+}
+
+/// A host that is followed and not kept.
+#[derive(Clone)]
+pub(crate) struct WeakHost(Weak<Shared>);
+
+impl WeakHost {
+    /// The host, if somebody still has it.
+    pub fn upgrade(&self) -> Option<Host> {
+        Some(Host {
+            shared: self.0.upgrade()?,
+        })
+    }
 }
 
 /// Why a host can not be opened. What is wrong with single modules is no such reason:
@@ -52,6 +72,7 @@ pub struct HostBuilder {
     environment: Option<Environment>,
     scope: Scope,
     listener: Option<LoadListener>,
+    config_file: Option<PathBuf>,
     #[cfg(feature = "wasm-runtime")]
     allocation: Allocation,
 }
@@ -77,6 +98,14 @@ impl HostBuilder {
     /// Hears how loading comes along.
     pub fn on_load(mut self, listener: LoadListener) -> Self {
         self.listener = Some(listener);
+        self
+    }
+
+    /// Where a configuration file may appear, for a configuration that was made without one:
+    /// [`Host::watch`] and [`Host::reload`] read it then. Not set: no file is read that
+    /// the configuration does not name itself.
+    pub fn config_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.config_file = Some(file.into());
         self
     }
 
@@ -108,16 +137,20 @@ impl HostBuilder {
         let loader = Arc::new(Loader);
         let assembler = Assembler {
             #[cfg(feature = "wasm-runtime")]
-            modules: Modules {
-                loader: Arc::clone(&loader),
-                state: StateStore::new(config.runtime.wasm.state_path.value.clone()),
-            },
+            modules: Modules::new(
+                Arc::clone(&loader),
+                StateStore::new(config.runtime.wasm.state_path.value.clone()),
+            ),
+            #[cfg(feature = "wasm-runtime")]
+            files: ModuleFiles::new(Arc::clone(&loader)),
             backends: Backends::new(&config, &environment),
             environment,
+            scope: self.scope,
             listener: self.listener,
+            latest: Latest::default(),
         };
-        let snapshot = assembler.assemble(&config, &self.scope, 1).await;
-        Ok(Host::with(config, snapshot, loader))
+        let reconciler = Reconciler::begin(assembler, Arc::clone(&config), self.config_file).await;
+        Ok(Host::with(config, reconciler, loader))
     }
 }
 
@@ -143,16 +176,18 @@ pub fn engine_version() -> Option<&'static str> {
 }
 
 impl Host {
-    fn with(config: Arc<Config>, snapshot: Snapshot, loader: Arc<Loader>) -> Self {
+    fn with(config: Arc<Config>, reconciler: Reconciler, loader: Arc<Loader>) -> Self {
+        let snapshot = Arc::clone(reconciler.latest());
         for broken in snapshot.broken() {
             tracing::warn!(tool = broken.name, "{}", broken.reason);
         }
-        let snapshot = ArcSwap::from_pointee(snapshot);
         Self {
             shared: Arc::new(Shared {
-                config,
-                snapshot,
+                config: ArcSwap::new(config),
+                changes: watch::Sender::new(Arc::new(Change::first(&snapshot))),
+                snapshot: ArcSwap::new(snapshot),
                 loader,
+                reconciler: Mutex::new(reconciler),
             }),
         }
     }
@@ -164,6 +199,7 @@ impl Host {
             environment: None,
             scope: Scope::All,
             listener: None,
+            config_file: None,
             #[cfg(feature = "wasm-runtime")]
             allocation: Allocation::default(),
         }
@@ -175,8 +211,64 @@ impl Host {
     }
 
     /// The configuration in force.
-    pub fn config(&self) -> &Config {
-        &self.shared.config
+    pub fn config(&self) -> Arc<Config> {
+        self.shared.config.load_full()
+    }
+
+    /// Follows module folder and configuration file from now on: what changes there is in
+    /// force a moment later, without a gap for those who call. What can not serve leaves
+    /// the last good version in its place; see [`Snapshot::broken`] and
+    /// [`Broken::serving`](crate::Broken::serving).
+    ///
+    /// `[runtime.reload]` says how. It ends when the answer or the last clone of the host
+    /// is dropped.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub fn watch(&self) -> Watching {
+        reload::watch(WeakHost(Arc::downgrade(&self.shared)))
+    }
+
+    /// Looks at everything now, whether somebody follows it or not, and answers the
+    /// snapshot that is in force then.
+    pub async fn reload(&self) -> Arc<Snapshot> {
+        self.reconcile(Duration::ZERO).await;
+        self.snapshot()
+    }
+
+    /// Hears of each new snapshot, once: the latest change is always there to be read, and
+    /// a slow reader misses those in between.
+    pub fn changes(&self) -> watch::Receiver<Arc<Change>> {
+        self.shared.changes.subscribe()
+    }
+
+    /// Brings the host up to what its files say; what is away serves on for `patience`.
+    /// Answers how soon to look again, where no event will tell.
+    pub(crate) async fn reconcile(&self, patience: Duration) -> Option<Duration> {
+        let (shared, runtime) = (Arc::clone(&self.shared), Handle::current());
+        // Files are slow, and some file systems never answer.
+        let looking = tokio::task::spawn_blocking(move || {
+            runtime.block_on(async {
+                let mut reconciler = shared.reconciler.lock().await;
+                let now = reconciler.reconcile(patience).await;
+                shared.config.store(now.config);
+                if let Some((snapshot, change)) = now.next {
+                    shared.snapshot.store(snapshot);
+                    shared.changes.send_replace(Arc::new(change));
+                }
+                now.again
+            })
+        });
+        looking.await.unwrap_or_else(|panic| {
+            tracing::error!("looking for changes failed: {panic}");
+            None
+        })
+    }
+
+    /// The configuration file that is followed.
+    pub(crate) async fn config_file(&self) -> Option<PathBuf> {
+        self.shared.reconciler.lock().await.config_file().cloned()
     }
 
     /// The tools of this moment, and what is broken.

@@ -14,10 +14,12 @@ pub mod command;
 pub mod config;
 mod dispatch;
 mod doctor;
+mod file_state;
 mod grants;
 mod host;
 pub mod model;
 mod registry;
+mod reload;
 mod runtime;
 mod schema;
 
@@ -25,7 +27,10 @@ pub use doctor::{Examination, examine};
 #[cfg(feature = "wasm-runtime")]
 pub use host::inspect_file;
 pub use host::{Host, HostBuilder, OpenError, engine_version};
-pub use registry::{Broken, Entry, EntryLimits, LoadEvent, LoadListener, Snapshot, Tool};
+pub use registry::{
+    Broken, Entry, EntryLimits, LoadEvent, LoadListener, Serving, Snapshot, Started, Tool,
+};
+pub use reload::{Change, Watching};
 #[cfg(feature = "docker")]
 pub use runtime::docker::{DockerAdapter, PullListener, PullProgress, health as docker_health};
 pub use runtime::native::{NativeAdapter, health as native_health};

@@ -11,11 +11,13 @@ mod parts;
 pub mod process;
 mod program;
 mod stage;
+mod versions;
 
 pub use built::{foreign, guest, guests, plugin, plugins, workspace};
 pub use parts::Parts;
 pub use program::program;
 pub use stage::Stage;
+pub use versions::Versions;
 
 /// The README's Rust snippets, compiled: the first skill and the embedded host.
 #[cfg(doctest)]

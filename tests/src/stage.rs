@@ -171,6 +171,13 @@ impl Stage {
         ))
     }
 
+    /// Writes the configuration to its file, which a host can follow then.
+    pub fn write_config(&self) -> Result<PathBuf> {
+        let file = self.path("config.toml");
+        fs::write(&file, self.text())?;
+        Ok(file)
+    }
+
     /// The configuration, read.
     pub fn config(&self) -> Result<Config> {
         let text = self.text();

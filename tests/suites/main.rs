@@ -4,6 +4,7 @@ mod command_tools;
 mod fixtures;
 mod guests;
 mod readme;
+mod reload;
 mod wasm_arguments;
 mod wasm_breakdowns;
 mod wasm_cache;

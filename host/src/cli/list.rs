@@ -26,7 +26,7 @@ pub fn run(global: &Global, screen: Screen) -> Result<Exit, Failure> {
         if screen.json() {
             screen.print_json(&json(&snapshot))?;
         } else {
-            screen.print(&text(&snapshot, host.config(), screen))?;
+            screen.print(&text(&snapshot, &host.config(), screen))?;
         }
         Ok(Exit::Ok)
     })

@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    Capabilities, CapabilityOverrides, Config, Docker, DockerNetwork, Place, Provided, Resources,
-    Sandbox, SandboxBackend, Setting, ShellTool, ToolEntry, Wasm, WasmEngine, check::command,
-    document, redact,
+    Capabilities, CapabilityOverrides, Config, Docker, DockerNetwork, Place, Provided,
+    ReloadMethod, Resources, Sandbox, SandboxBackend, Setting, ShellTool, ToolEntry, Wasm,
+    WasmEngine, check::command, document, redact,
 };
 use crate::command::{OutputFormat, Stdin};
 use crate::model::{FolderGrant, HostPattern};
@@ -67,6 +67,15 @@ impl Config {
         keys.add(&runtime.max_output_bytes, |bytes| json!(bytes));
         keys.add(&runtime.env_whitelist, |names| json!(names));
         keys.add(&runtime.workspace, |written| path(written));
+        keys.add(&runtime.reload.method, |method| {
+            json!(match method {
+                ReloadMethod::Auto => "auto",
+                ReloadMethod::Poll => "poll",
+                ReloadMethod::Off => "off",
+            })
+        });
+        keys.add(&runtime.reload.settle, |time| json!(time.as_millis()));
+        keys.add(&runtime.reload.poll, seconds);
         keys.add(&runtime.native.shell, |written| path(written));
         keys.add(&runtime.native.env, variables);
         keys.docker(&runtime.docker);

@@ -32,7 +32,7 @@ impl Config {
     /// Reads one file.
     pub fn load_file(file: &Path, environment: &Environment) -> Result<Loaded, Faults> {
         let file = environment.current_dir().join(file);
-        let bytes = read(&file).map_err(|error| {
+        let bytes = File::open(&file).and_then(read).map_err(|error| {
             let fault = Fault::error(format!(
                 "the configuration file `{}` can not be read",
                 file.display()
@@ -43,9 +43,18 @@ impl Config {
                 None,
             )
         })?;
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => Self::from_toml(text, &file, environment),
-            Err(error) => Err(not_text(&file, &bytes, &error)),
+        Self::from_bytes(&bytes, &file, environment)
+    }
+
+    /// Reads what stood in a file.
+    pub(crate) fn from_bytes(
+        bytes: &[u8],
+        file: &Path,
+        environment: &Environment,
+    ) -> Result<Loaded, Faults> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::from_toml(text, file, environment),
+            Err(error) => Err(not_text(file, bytes, &error)),
         }
     }
 
@@ -76,11 +85,10 @@ fn finished(config: Config, faults: Faults) -> Result<Loaded, Faults> {
     }
 }
 
-fn read(file: &Path) -> io::Result<Vec<u8>> {
+/// Reads the text of a configuration, unless it is too large for one.
+pub(crate) fn read(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(file)?
-        .take(MOST_BYTES + 1)
-        .read_to_end(&mut bytes)?;
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST_BYTES {
         let why = format!("it is larger than {MOST_BYTES} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));

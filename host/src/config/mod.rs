@@ -28,6 +28,7 @@ pub use effective::{EffectiveKey, Origin};
 pub use environment::Environment;
 pub use fault::{Fault, Faults, Related, Severity};
 pub use load::Loaded;
+pub(crate) use load::read;
 pub use settings::*;
 pub(crate) use suggest::nearest;
 pub use template::template;

@@ -12,7 +12,7 @@ use crate::command::{ArgumentGroup, OutputFormat, Parameters, Stdin};
 use crate::model::{FolderGrant, HostPattern};
 
 /// Where a value of the configuration was written.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Place {
     /// The file.
     #[serde(serialize_with = "lossy")]
@@ -34,8 +34,9 @@ impl fmt::Display for Place {
     }
 }
 
-/// A value, the key that holds it, and where it was written (`None`: the default).
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A value, the key that holds it, and where it was written (`None`: the default). Two
+/// settings are equal when their keys and values are: a line that moved changes nothing.
+#[derive(Clone, Debug)]
 pub struct Setting<T> {
     /// The value in force.
     pub value: T,
@@ -44,6 +45,14 @@ pub struct Setting<T> {
     /// Where it was written; `None` for a default.
     pub place: Option<Place>,
 }
+
+impl<T: PartialEq> PartialEq for Setting<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value && self.key == other.key
+    }
+}
+
+impl<T: Eq> Eq for Setting<T> {}
 
 impl<T> Setting<T> {
     /// A value that nobody wrote.
@@ -69,6 +78,8 @@ impl<T> Setting<T> {
 pub struct Config {
     /// The file it came from; `None`: no file, all defaults.
     pub file: Option<PathBuf>,
+    /// SHA-256 of the text it was read from; `None`: no file.
+    pub digest: Option<[u8; 32]>,
     /// `[runtime]`
     pub runtime: Runtime,
     /// `[security.sandbox]`
@@ -104,7 +115,7 @@ impl Backend {
 }
 
 /// `[runtime]`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Runtime {
     /// `backend`; `None` is `"auto"`.
     pub backend: Setting<Option<Backend>>,
@@ -116,6 +127,8 @@ pub struct Runtime {
     pub env_whitelist: Setting<Vec<String>>,
     /// `workspace`, absolute.
     pub workspace: Setting<PathBuf>,
+    /// `[runtime.reload]`
+    pub reload: Reload,
     /// `[runtime.native]`
     pub native: Native,
     /// `[runtime.docker]`
@@ -124,8 +137,31 @@ pub struct Runtime {
     pub wasm: Wasm,
 }
 
+/// `[runtime.reload]`: how a running host follows its modules and its configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reload {
+    /// `method`
+    pub method: Setting<ReloadMethod>,
+    /// `settle_ms`: changes are taken over when there was none for so long.
+    pub settle: Setting<Duration>,
+    /// `poll_secs`: how often everything is looked at where no events tell of changes.
+    pub poll: Setting<Duration>,
+}
+
+/// `runtime.reload.method`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReloadMethod {
+    /// Events of the file system; where there are none, looking again and again.
+    Auto,
+    /// Looking again and again, for file systems that tell nothing: network and
+    /// container mounts.
+    Poll,
+    /// Nothing is followed.
+    Off,
+}
+
 /// `[runtime.native]`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Native {
     /// `shell`
     pub shell: Setting<PathBuf>,
@@ -134,7 +170,7 @@ pub struct Native {
 }
 
 /// `[runtime.docker]`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Docker {
     /// `image`
     pub image: Setting<String>,
@@ -172,7 +208,7 @@ pub enum DockerNetwork {
 }
 
 /// `[runtime.wasm]`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Wasm {
     /// `engine`
     pub engine: Setting<WasmEngine>,
@@ -202,7 +238,7 @@ pub enum WasmEngine {
 }
 
 /// `[runtime.wasm.capabilities]`, what every skill gets. All empty by default.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Capabilities {
     /// `filesystem_read`
     pub filesystem_read: Setting<Vec<FolderGrant>>,
@@ -219,7 +255,7 @@ pub struct Capabilities {
 }
 
 /// `[tools.custom.<name>.capabilities]`: a key given here replaces the global one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CapabilityOverrides {
     /// `filesystem_read`
     pub filesystem_read: Option<Setting<Vec<FolderGrant>>>,
@@ -236,7 +272,7 @@ pub struct CapabilityOverrides {
 }
 
 /// `[tools.custom.<name>]`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ToolEntry {
     /// `<name>`
     pub name: String,
@@ -293,7 +329,7 @@ pub enum Provided<T> {
 }
 
 /// `[tools.shell]`: the tool that runs lines of a shell. Off by default.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ShellTool {
     /// `enabled`
     pub enabled: Setting<bool>,
@@ -306,7 +342,7 @@ pub struct ShellTool {
 }
 
 /// `[security.sandbox]`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sandbox {
     /// `backend`; `None` is `"auto"`. `enabled = false` is read as `"none"`.
     pub backend: Setting<Option<SandboxBackend>>,
@@ -324,7 +360,7 @@ pub struct Sandbox {
 
 /// `[security.sandbox.docker]`: what differs from `[runtime.docker]` when containers are
 /// the sandbox.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SandboxDocker {
     /// `image`
     pub image: Option<Setting<String>>,
@@ -348,7 +384,7 @@ pub enum SandboxBackend {
 }
 
 /// `[security.resources]`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Resources {
     /// `max_memory_mb`, in bytes.
     pub max_memory_bytes: Setting<u64>,

@@ -85,7 +85,12 @@ pub(crate) async fn call(
 ) -> CallReport {
     let started = Instant::now();
     let ended = match snapshot.tool(name) {
-        Some(tool) => run(tool, loader, arguments, options).await,
+        Some(tool) => {
+            let running = tool.counters().begin();
+            let ended = run(tool, loader, arguments, options).await;
+            running.end(ended.outcome.kind(), started.elapsed());
+            ended
+        }
         None => unknown(snapshot, name).into(),
     };
     CallReport {

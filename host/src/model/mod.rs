@@ -3,6 +3,7 @@
 
 mod call;
 mod content;
+mod counters;
 mod grants;
 mod outcome;
 mod tool;
@@ -10,10 +11,12 @@ mod units;
 
 pub use call::{CallOptions, Event, EventSink, LogLevel, Progress};
 pub use content::{Content, EmbeddedResource, Media, ResourceBody, ToolOutput};
+pub use counters::{Counters, Counts};
 pub use grants::{Access, Capability, FolderGrant, Grants, HostPattern, HostPatternError, Request};
 pub use outcome::{
     ArgumentFault, CallReport, Captured, Denial, LimitKind, Outcome, OutcomeKind, ToolError,
     ToolErrorKind, Trap, TrapKind,
 };
 pub use tool::{Hints, ToolSpec};
+pub(crate) use units::as_rfc3339;
 pub use units::format_bytes;

@@ -1,4 +1,8 @@
-//! How amounts are written for people.
+//! How amounts and moments are written for people.
+
+use std::time::SystemTime;
+
+use serde::Serializer;
 
 /// Bytes with a binary unit: `0 B`, `1023 B`, `1.5 KiB`, `128 MiB`.
 pub fn format_bytes(bytes: u64) -> String {
@@ -15,6 +19,14 @@ pub fn format_bytes(bytes: u64) -> String {
     } else {
         format!("{whole}.{tenth} {}", UNITS[unit])
     }
+}
+
+/// A moment as text, for serde: `2026-11-29T12:00:00Z`.
+pub(crate) fn as_rfc3339<S: Serializer>(
+    time: &SystemTime,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&humantime::format_rfc3339_seconds(*time))
 }
 
 #[cfg(test)]

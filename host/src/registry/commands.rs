@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::assemble::{Made, NotMade};
-use super::entry::{CommandTool, Entry, EntryLimits, Runner};
+use super::entry::{CommandTool, Entry, EntryLimits, Runner, Started};
 use super::limits::own_or;
+use super::made::{NotMade, Offer};
 use super::provided;
 use crate::command::{self, ArgumentGroup, CommandTemplate, Parameters, ProgramTemplate, Stdin};
 use crate::config::{Backend, Config, Environment, SandboxBackend, Setting, ToolEntry};
@@ -19,7 +19,8 @@ pub(super) fn entry(
     backend: Backend,
     backends: &Backends,
     environment: &Environment,
-) -> Result<Made, NotMade> {
+    started: Started,
+) -> Result<Offer, NotMade> {
     let Some(program) = &tool.command else {
         return Err("it has no `command`".to_owned().into());
     };
@@ -57,6 +58,8 @@ pub(super) fn entry(
         grants: Grants::default(),
         limits,
         runner: Runner::Command(Box::new(command)),
+        started,
+        written: Some(Box::new(tool.clone())),
     };
     Ok((entry, specs))
 }
@@ -68,7 +71,8 @@ pub(super) async fn shell(
     name: &str,
     backend: Backend,
     backends: &Backends,
-) -> Result<Made, NotMade> {
+    started: Started,
+) -> Result<Offer, NotMade> {
     if backend == Backend::Native && !backends.native_is_sandboxed().await? {
         return Err(NotMade {
             reason: "the shell runs in a sandbox only, and there is none".into(),
@@ -110,6 +114,8 @@ pub(super) async fn shell(
             #[cfg(feature = "wasm-runtime")]
             module: None,
         })),
+        started,
+        written: None,
     };
     Ok((entry, vec![spec]))
 }

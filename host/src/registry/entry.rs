@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
 
 use crate::command::{CommandTemplate, Parameters};
-use crate::config::{Backend, Place, Setting};
+use crate::config::{Backend, Place, Setting, ToolEntry};
 use crate::model::{Capability, FolderGrant, Grants};
 use crate::runtime::RuntimeAdapter;
 #[cfg(feature = "wasm-runtime")]
@@ -21,6 +23,19 @@ pub struct Entry {
     pub(super) grants: Grants,
     pub(super) limits: EntryLimits,
     pub(super) runner: Runner,
+    pub(super) started: Started,
+    /// What the configuration says of it.
+    pub(super) written: Option<Box<ToolEntry>>,
+}
+
+/// When something began to serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Started {
+    /// By the system's clock.
+    #[serde(serialize_with = "crate::model::as_rfc3339")]
+    pub at: SystemTime,
+    /// The number of the first snapshot that had it.
+    pub snapshot: u64,
 }
 
 /// What answers the calls of an entry.
@@ -60,7 +75,7 @@ pub(crate) struct CommandTool {
 }
 
 /// What one call of an entry may use, each with the key that set it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryLimits {
     /// Wall clock.
     pub timeout: Setting<Duration>,
@@ -104,6 +119,38 @@ impl Entry {
             Runner::Skill(skill) => Some(&skill.module),
             Runner::Command(command) => command.module.as_ref(),
         }
+    }
+
+    /// Since when this version serves: the module as it is, or the command as it is
+    /// configured.
+    pub fn started(&self) -> Started {
+        self.started
+    }
+
+    /// Whether a caller could not tell the two apart: the same module or command, with the
+    /// same grants and limits. Where the configuration says so does not matter.
+    pub(crate) fn means_the_same(&self, other: &Self) -> bool {
+        let written = |entry: &Self| {
+            let written = entry.written.as_deref()?.clone();
+            // A line that moved changes nothing.
+            Some(ToolEntry {
+                place: Place::default(),
+                ..written
+            })
+        };
+        self.backend == other.backend
+            && self.version() == other.version()
+            && self.grants == other.grants
+            && self.limits == other.limits
+            && written(self) == written(other)
+    }
+
+    /// SHA-256 of its module, in hexadecimal; `None` where it has none.
+    pub fn version(&self) -> Option<String> {
+        #[cfg(feature = "wasm-runtime")]
+        return self.module().map(|module| module.digest_hex());
+        #[cfg(not(feature = "wasm-runtime"))]
+        None
     }
 
     /// Whether the answer of a call is what its command prints.

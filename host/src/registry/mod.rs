@@ -4,7 +4,11 @@
 mod assemble;
 mod commands;
 mod entry;
+#[cfg(feature = "wasm-runtime")]
+mod files;
+mod folder;
 mod limits;
+mod made;
 #[cfg(feature = "wasm-runtime")]
 mod modules;
 mod naming;
@@ -12,14 +16,16 @@ mod plan;
 mod provided;
 mod snapshot;
 
-pub(crate) use assemble::Assembler;
+pub(crate) use assemble::{Assembler, Latest};
 pub use assemble::{LoadEvent, LoadListener};
 #[cfg(feature = "wasm-runtime")]
 pub(crate) use entry::Skill;
 pub(crate) use entry::{CommandTool, Runner};
-pub use entry::{Entry, EntryLimits};
+pub use entry::{Entry, EntryLimits, Started};
+#[cfg(feature = "wasm-runtime")]
+pub(crate) use files::ModuleFiles;
 #[cfg(feature = "wasm-runtime")]
 pub(crate) use modules::Modules;
 pub(crate) use naming::may_have;
 pub(crate) use plan::Scope;
-pub use snapshot::{Broken, Snapshot, Tool};
+pub use snapshot::{Broken, Serving, Snapshot, Tool};

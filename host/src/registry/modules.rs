@@ -1,75 +1,33 @@
-//! Entries of modules: each file is loaded once, however many entries name it.
+//! Entries of modules: skills, and commands that are modules.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 
-use super::assemble::{LoadEvent, Made, NotMade};
 use super::commands;
-use super::entry::{CommandTool, Entry, Runner, Skill};
+use super::entry::{CommandTool, Entry, Runner, Skill, Started};
 use super::limits;
-use super::plan::ModuleFile;
+use super::made::{NotMade, Offer};
 use super::provided;
 use crate::command;
 use crate::config::{Backend, Config, Environment, ToolEntry};
 use crate::grants::grants;
 use crate::runtime::wasm::access::Access;
 use crate::runtime::wasm::adapter::WasmAdapter;
-use crate::runtime::wasm::fault::ModuleFault;
 use crate::runtime::wasm::loader::Loader;
 use crate::runtime::wasm::module::Module;
 use crate::runtime::wasm::session::SessionLimits;
-use crate::runtime::wasm::source::ModuleSource;
 use crate::runtime::wasm::state::StateStore;
 
-pub(super) type Loaded = Result<Arc<Module>, ModuleFault>;
-
-/// Loads modules and makes entries of them.
+/// Makes entries of modules.
 pub(crate) struct Modules {
-    pub loader: Arc<Loader>,
-    pub state: StateStore,
+    loader: Arc<Loader>,
+    state: StateStore,
 }
 
 impl Modules {
-    /// Loads each file once, as many at a time as there are processors.
-    pub(super) async fn load(
-        &self,
-        files: impl Iterator<Item = &ModuleFile>,
-        tell: &(dyn Fn(LoadEvent) + Sync),
-    ) -> BTreeMap<PathBuf, Loaded> {
-        let width = std::thread::available_parallelism().map_or(1, usize::from);
-        let places = Arc::new(Semaphore::new(width));
-        let files: BTreeMap<PathBuf, ModuleFile> =
-            files.map(|file| (file.path(), file.clone())).collect();
-        let mut loads = JoinSet::new();
-        for (path, file) in files {
-            let (places, loader) = (Arc::clone(&places), Arc::clone(&self.loader));
-            loads.spawn(async move {
-                let _place = places.acquire_owned().await;
-                let source = source(file);
-                let loading = tokio::task::spawn_blocking(move || loader.load(&source));
-                // A panic while loading is a fault of the module that caused it.
-                let module = loading
-                    .await
-                    .unwrap_or_else(|panic| Err(ModuleFault::NotCompiled(panic.to_string())));
-                (path, module)
-            });
-        }
-        let mut loaded = BTreeMap::new();
-        while let Some(done) = loads.join_next().await {
-            let (path, module) = done.expect("the tasks neither panic nor are aborted");
-            tell(LoadEvent::Loaded {
-                module: path.clone(),
-                ok: module.is_ok(),
-                from_cache: module.as_ref().is_ok_and(|module| module.from_cache()),
-            });
-            loaded.insert(path, module);
-        }
-        loaded
+    pub fn new(loader: Arc<Loader>, state: StateStore) -> Self {
+        Self { loader, state }
     }
 
     /// Makes the entry of a loaded module: a skill, or a command.
@@ -78,13 +36,10 @@ impl Modules {
         config: &Config,
         name: &str,
         tool: Option<&ToolEntry>,
-        module: &Loaded,
+        module: &Arc<Module>,
         environment: &Environment,
-    ) -> Result<Made, NotMade> {
-        let module = module.as_ref().map_err(|fault| NotMade {
-            reason: fault.to_string(),
-            help: fault.help().map(str::to_owned),
-        })?;
+        started: Started,
+    ) -> Result<Offer, NotMade> {
         let provision = provided::provision(tool, environment)?;
         let grants = grants(config, tool, &provision.env, environment);
         let namespace = match grants.state_bytes {
@@ -154,18 +109,9 @@ impl Modules {
             grants,
             limits,
             runner,
+            started,
+            written: tool.cloned().map(Box::new),
         };
         Ok((entry, specs))
-    }
-}
-
-fn source(file: ModuleFile) -> ModuleSource {
-    match file {
-        ModuleFile::Inside {
-            folder,
-            folder_path,
-            file,
-        } => ModuleSource::inside(&folder, &folder_path, file),
-        ModuleFile::Absolute(path) => ModuleSource::absolute(path),
     }
 }

@@ -4,14 +4,13 @@
 //! Invariant: the plan is in name order, so that of two claims to a name the same one
 //! wins on every start.
 
-use std::collections::{BTreeMap, HashSet};
-use std::io::ErrorKind;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
+use super::folder::ModuleFolder;
 use super::naming;
 use super::snapshot::Broken;
 use crate::config::{Backend, Config, ToolEntry};
@@ -28,7 +27,7 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
-    fn admits(&self, entry: &str) -> bool {
+    pub(super) fn admits(&self, entry: &str) -> bool {
         match self {
             Self::All => true,
             Self::Tool(tool) => naming::may_have(entry, tool),
@@ -119,21 +118,17 @@ pub(super) fn needs_selection(config: &Config, scope: &Scope) -> bool {
         || (shell.enabled.value && shell.backend.is_none() && scope.admits(SHELL))
 }
 
-/// Makes the plan. `selection` runs what names no backend.
+/// Makes the plan. `selection` runs what names no backend; `lingering` are the modules
+/// that served and may only be away for a moment.
 pub(super) fn plan<'a>(
     config: &'a Config,
     scope: &Scope,
     selection: Option<&Selection>,
+    lingering: &BTreeSet<PathBuf>,
 ) -> Plan<'a> {
     let mut plan = Plan::default();
-    let folder_path = &config.runtime.wasm.module_path.value;
-    let folder = match Dir::open_ambient_dir(folder_path, ambient_authority()) {
-        Ok(folder) => Some(Arc::new(folder)),
-        Err(error) => {
-            note_folder(config, &error, &mut plan);
-            None
-        }
-    };
+    let modules = ModuleFolder::open(config, lingering, &mut plan.broken);
+    let folder = modules.folder.clone();
     let mut named = HashSet::new();
     plan_shell(config, scope, selection, &mut plan);
     for tool in config.tools.values() {
@@ -152,26 +147,8 @@ pub(super) fn plan<'a>(
             Asked::Command(backend) => plan_command(tool, backend, scope, &mut plan),
         }
     }
-    if let Some(folder) = &folder {
-        plan_folder(folder, folder_path, scope, &named, &mut plan);
-    }
+    modules.plan(scope, &named, &mut plan);
     plan
-}
-
-/// A folder that nobody wrote into the configuration need not exist.
-fn note_folder(config: &Config, error: &std::io::Error, plan: &mut Plan<'_>) {
-    let setting = &config.runtime.wasm.module_path;
-    if setting.place.is_none() && error.kind() == ErrorKind::NotFound {
-        return;
-    }
-    plan.broken.push(Broken {
-        name: "(module folder)".into(),
-        module: Some(setting.value.clone()),
-        backend: Backend::Wasm.as_str(),
-        place: setting.place.as_ref().map(ToString::to_string),
-        reason: format!("the module folder can not be opened: {error}"),
-        help: Some(format!("create it, or correct `{}`", setting.key)),
-    });
 }
 
 /// What an entry asks for.
@@ -283,103 +260,7 @@ impl<'a> Plan<'a> {
             place: planned.tool.map(|tool| tool.place.to_string()),
             reason: "the name is that of the tool of `[tools.shell]`".into(),
             help: Some("give the entry another name, or switch the shell off".into()),
+            serving: None,
         });
     }
-}
-
-fn plan_folder(
-    folder: &Arc<Dir>,
-    folder_path: &Path,
-    scope: &Scope,
-    named: &HashSet<PathBuf>,
-    plan: &mut Plan<'_>,
-) {
-    let files = match module_files(folder) {
-        Ok(files) => files,
-        Err(error) => {
-            plan.broken.push(broken_file(
-                folder_path,
-                "(module folder)",
-                format!("the module folder can not be read: {error}"),
-                None,
-            ));
-            return;
-        }
-    };
-    for file in files {
-        if named.contains(Path::new(&file)) {
-            continue;
-        }
-        let stem = file.strip_suffix(".wasm").unwrap_or(&file).to_owned();
-        if !scope.admits(&stem) {
-            continue;
-        }
-        let path = folder_path.join(&file);
-        if !naming::is_name(&stem) {
-            let shown: String = stem.chars().flat_map(char::escape_debug).collect();
-            plan.broken.push(broken_file(
-                &path,
-                &shown,
-                format!(
-                    "`{shown}` can not be a tool's name: only 1 to {} letters, digits, `_` and `-`",
-                    naming::MAX_NAME_BYTES
-                ),
-                Some(
-                    "rename the file, or name it with `module` in an entry of the configuration"
-                        .into(),
-                ),
-            ));
-        } else if let Some(taken) = plan.entries.get(&stem) {
-            let by = match taken.module() {
-                Some(file) => format!("the entry for `{}`", file.path().display()),
-                None => "an entry for a command".to_owned(),
-            };
-            let reason = format!("the name `{stem}` is taken by {by}");
-            let help = Some("give one of them another name".into());
-            plan.broken.push(broken_file(&path, &stem, reason, help));
-        } else {
-            let file = ModuleFile::Inside {
-                folder: Arc::clone(folder),
-                folder_path: folder_path.to_owned(),
-                file: file.into(),
-            };
-            let subject = Subject::Module(file);
-            plan.entries.insert(
-                stem,
-                Planned {
-                    tool: None,
-                    subject,
-                },
-            );
-        }
-    }
-}
-
-fn broken_file(path: &Path, name: &str, reason: String, help: Option<String>) -> Broken {
-    Broken {
-        name: name.to_owned(),
-        module: Some(path.to_owned()),
-        backend: Backend::Wasm.as_str(),
-        place: None,
-        reason,
-        help,
-    }
-}
-
-/// Names that end in `.wasm`, in order; hidden files are somebody's work in progress.
-fn module_files(folder: &Dir) -> std::io::Result<Vec<String>> {
-    let mut files = Vec::new();
-    for item in folder.entries()? {
-        let item = item?;
-        let name = item.file_name().to_string_lossy().into_owned();
-        let is_module = Path::new(&name)
-            .extension()
-            .is_some_and(|extension| extension == "wasm")
-            && !name.starts_with('.');
-        if is_module && !item.file_type()?.is_dir() {
-            files.push(name);
-        }
-    }
-    files.sort_unstable();
-    Ok(files)
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
-use super::entry::Entry;
-use crate::model::ToolSpec;
+use super::entry::{Entry, Started};
+use crate::model::{Counters, ToolSpec};
 use crate::schema::Validator;
 
 /// Names nearer than this to an unknown one are suggested.
@@ -54,6 +54,21 @@ impl Snapshot {
         &self.broken
     }
 
+    /// Whether nothing changed from one to the other: the very same tools, and the same
+    /// faults.
+    pub(crate) fn is_as(&self, other: &Self) -> bool {
+        let pairs = self.tools.values().zip(other.tools.values());
+        self.tools.len() == other.tools.len()
+            && pairs.into_iter().all(|(one, two)| Arc::ptr_eq(one, two))
+            && self.broken == other.broken
+    }
+
+    /// The same tools, with this added to what is broken.
+    pub(crate) fn with_broken(mut self, broken: Option<Broken>) -> Self {
+        self.broken.splice(0..0, broken);
+        self
+    }
+
     /// The name that an unknown one was most likely meant to be.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         let similarity = |known: &str| {
@@ -76,16 +91,23 @@ pub struct Tool {
     name: String,
     spec: ToolSpec,
     entry: Arc<Entry>,
+    counters: Arc<Counters>,
     input: OnceLock<Result<Validator, String>>,
     output: OnceLock<Result<Validator, String>>,
 }
 
 impl Tool {
-    pub(super) fn new(name: String, spec: ToolSpec, entry: Arc<Entry>) -> Self {
+    pub(super) fn new(
+        name: String,
+        spec: ToolSpec,
+        entry: Arc<Entry>,
+        counters: Arc<Counters>,
+    ) -> Self {
         Self {
             name,
             spec,
             entry,
+            counters,
             input: OnceLock::new(),
             output: OnceLock::new(),
         }
@@ -106,6 +128,17 @@ impl Tool {
         &self.entry
     }
 
+    /// How often it was called, and how that ended. They go on when a new version takes
+    /// its place.
+    pub fn counters(&self) -> &Arc<Counters> {
+        &self.counters
+    }
+
+    /// Whether a caller could not tell the two apart.
+    pub(crate) fn means_the_same(&self, other: &Self) -> bool {
+        self.spec == other.spec && self.entry.means_the_same(&other.entry)
+    }
+
     /// Checks arguments; compiled by the first call and kept.
     pub(crate) fn input_validator(&self) -> Result<&Validator, &str> {
         let made = self
@@ -122,7 +155,17 @@ impl Tool {
     }
 }
 
-/// Something that was found and can not be called.
+/// What serves in the place of something broken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Serving {
+    /// SHA-256 of its module, in hexadecimal; `None` where it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Since when.
+    pub since: Started,
+}
+
+/// Something that was found and can not be called, or only in an earlier version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Broken {
     /// The entry's name, or the tool's where only one of several is concerned.
@@ -140,4 +183,7 @@ pub struct Broken {
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
+    /// What serves in its place: the last good version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub serving: Option<Serving>,
 }

@@ -1,12 +1,52 @@
-//! Which file a module is that is named as a command. The one rule for tools of the
-//! configuration and for commands that an adapter is asked to run.
+//! Which files are modules: those that a module folder has, and the one that is named as a
+//! command. The one rule for tools of the configuration and for commands that an adapter
+//! is asked to run.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
 
 /// What the names of modules end in.
 const SUFFIX: &str = ".wasm";
+
+/// The module of a skill that has a folder of its own, for files beside it.
+const IN_FOLDER: &str = "skill.wasm";
+
+/// The modules of a module folder, by their paths in there: `<name>.wasm`, and
+/// `<name>/skill.wasm`. Hidden names are somebody's work in progress.
+pub(crate) fn modules_in(folder: &Dir) -> std::io::Result<BTreeSet<PathBuf>> {
+    let mut files = BTreeSet::new();
+    for item in folder.entries()? {
+        let item = item?;
+        let name = PathBuf::from(item.file_name());
+        if name.as_os_str().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        let kind = item.file_type()?;
+        // Where a link leads is seen when it is followed.
+        let is_folder = kind.is_dir() || (kind.is_symlink() && folder.is_dir(&name));
+        if !is_folder && has_suffix(&name) {
+            files.insert(name);
+        } else if is_folder {
+            let file = name.join(IN_FOLDER);
+            if folder.symlink_metadata(&file).is_ok() {
+                files.insert(file);
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// The name of a module by its path in the module folder. What is not UTF-8 in it is
+/// replaced, which leaves nothing that could be a tool's name.
+pub(crate) fn module_name(file: &Path) -> String {
+    let named = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.as_os_str(),
+        _ => file.file_stem().unwrap_or_default(),
+    };
+    named.to_string_lossy().into_owned()
+}
 
 /// The file of a command: by its path in the module folder `folder`, or an absolute path
 /// elsewhere. A bare name goes without its ending; a path is taken as it stands.
@@ -40,6 +80,42 @@ mod tests {
     use cap_std::ambient_authority;
 
     use super::*;
+
+    #[test]
+    fn a_module_folder_has_files_and_folders_of_skills() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for name in ["own", "empty", "dir.wasm", ".hidden"] {
+            std::fs::create_dir(root.join(name)).unwrap();
+        }
+        for name in [
+            "b.wasm",
+            "a.wasm",
+            "a.txt",
+            ".c.wasm",
+            "d.wasm~",
+            "own/skill.wasm",
+            "own/data.wasm",
+            "dir.wasm/other",
+            ".hidden/skill.wasm",
+        ] {
+            std::fs::write(root.join(name), "").unwrap();
+        }
+        std::os::unix::fs::symlink("own", root.join("linked")).unwrap();
+        let opened = Dir::open_ambient_dir(root, ambient_authority()).unwrap();
+        let found = modules_in(&opened).unwrap();
+        let named: Vec<_> = found
+            .iter()
+            .map(|file| (file.to_str().unwrap(), module_name(file)))
+            .collect();
+        let expected = [
+            ("a.wasm", "a"),
+            ("b.wasm", "b"),
+            ("linked/skill.wasm", "linked"),
+            ("own/skill.wasm", "own"),
+        ];
+        assert_eq!(named, expected.map(|(file, name)| (file, name.to_owned())));
+    }
 
     #[test]
     fn a_bare_name_gets_its_ending_and_a_path_stays() {

@@ -67,7 +67,7 @@ pub fn inspect_tools(
 ) -> Result<Exit, Failure> {
     let asked = tools
         .first()
-        .map(|first| granted::compare(host.config(), first.entry(), &tools));
+        .map(|first| granted::compare(&host.config(), first.entry(), &tools));
     let inspection = Inspection::of_module(module);
     show(
         &Shown {

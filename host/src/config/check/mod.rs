@@ -13,6 +13,7 @@ mod tools;
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
+use sha2::{Digest as _, Sha256};
 use toml::de::DeTable;
 
 use super::document::Document;
@@ -55,6 +56,7 @@ pub(super) fn defaults(environment: &Environment) -> (Config, Vec<Fault>) {
     (
         Config {
             file: None,
+            digest: None,
             ..config
         },
         document.into_faults(),
@@ -89,6 +91,7 @@ fn read<'a>(document: &'a Document<'a>, entries: &'a DeTable<'a>) -> Config {
     security::check_neighbours(&security);
     Config {
         file: Some(document.source.file().to_owned()),
+        digest: Some(Sha256::digest(document.source.text()).into()),
         sandbox: security::sandbox(&security.table("sandbox")),
         resources: security::resources(&security.table("resources")),
         shell: tools::shell(&tools),

@@ -7,7 +7,10 @@ use indexmap::IndexMap;
 
 use crate::config::fault::Fault;
 use crate::config::reader::{Entry, Table};
-use crate::config::{Backend, Docker, DockerNetwork, Native, Runtime, Setting, Wasm, WasmEngine};
+use crate::config::{
+    Backend, Docker, DockerNetwork, Native, Reload, ReloadMethod, Runtime, Setting, Wasm,
+    WasmEngine,
+};
 
 use super::{MEGABYTES, MIB, capabilities, grants};
 
@@ -22,6 +25,13 @@ pub(super) const NETWORKS: [(&str, DockerNetwork); 3] = [
     ("none", DockerNetwork::None),
     ("bridge", DockerNetwork::Bridge),
     ("host", DockerNetwork::Host),
+];
+
+/// The words for ways to follow files.
+const METHODS: [(&str, ReloadMethod); 3] = [
+    ("auto", ReloadMethod::Auto),
+    ("poll", ReloadMethod::Poll),
+    ("off", ReloadMethod::Off),
 ];
 
 /// What one stream of one call may hold; it is kept in memory.
@@ -50,10 +60,22 @@ pub(super) fn read(table: &Table<'_>) -> Runtime {
                 .into(),
             Entry::variable_names,
         ),
+        reload: reload(&table.table("reload")),
         native: native(&table.table("native")),
         docker: docker(&table.table("docker")),
         wasm: wasm(&table.table("wasm"), &workspace),
         workspace,
+    }
+}
+
+fn reload(table: &Table<'_>) -> Reload {
+    Reload {
+        method: table.setting("method", ReloadMethod::Auto, |entry| entry.choice(&METHODS)),
+        settle: table.setting("settle_ms", Duration::from_millis(50), |entry| {
+            let milliseconds = entry.whole(&(1..=10_000), "ms")?;
+            Some(Duration::from_millis(milliseconds))
+        }),
+        poll: table.setting("poll_secs", Duration::from_secs(2), Entry::seconds),
     }
 }
 

@@ -12,6 +12,9 @@ pub enum ModuleFault {
     /// The file can not be read.
     #[error("the file can not be read: {0}")]
     Unreadable(String),
+    /// Somebody has the file open and writes it.
+    #[error("the file is still being written")]
+    BeingWritten,
     /// The file is larger than any module should be.
     #[error("the file has {}, more than the {} that a module may have", format_bytes(*size), format_bytes(*limit))]
     TooLarge {
@@ -73,11 +76,22 @@ pub enum ModuleFault {
 }
 
 impl ModuleFault {
+    /// Whether the same file may serve later, though nothing in it changes.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            Self::Missing | Self::Unreadable(_) | Self::BeingWritten | Self::Changed
+        )
+    }
+
     /// What to do about it, where there is something to do.
     pub fn help(&self) -> Option<&'static str> {
         Some(match self {
             Self::Missing => "put the module there, or correct the path",
             Self::Unreadable(_) => "check the file's owner and permissions",
+            Self::BeingWritten => {
+                "wait until it is complete, or copy to another name first and rename"
+            }
             Self::TooLarge { .. } => "build it in release mode and strip it",
             Self::NotAModule(_) => "put a built `.wasm` file in its place, or rename it",
             Self::Truncated => "copy it to another name first and rename it when complete",

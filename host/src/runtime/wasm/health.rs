@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
 use super::compile_cache::CompileCache;
 use crate::config::Config;
 use crate::model::format_bytes;
-use crate::runtime::Health;
+use crate::runtime::{Health, modules_in};
 
 /// The name of the backend.
 const NAME: &str = "wasm";
@@ -27,15 +30,14 @@ pub fn health(config: &Config) -> Health {
 }
 
 fn module_folder(path: &Path, key: &str) -> String {
-    match std::fs::read_dir(path) {
-        Ok(entries) => {
-            let is_module = |entry: &std::fs::DirEntry| {
-                let path = entry.path();
-                path.extension().is_some_and(|kind| kind == "wasm") && path.is_file()
-            };
-            let count = entries.flatten().filter(is_module).count();
-            format!("module folder `{}`: {count} modules", path.display())
-        }
+    let modules =
+        Dir::open_ambient_dir(path, ambient_authority()).and_then(|folder| modules_in(&folder));
+    match modules {
+        Ok(modules) => format!(
+            "module folder `{}`: {} modules",
+            path.display(),
+            modules.len()
+        ),
         Err(error) => format!(
             "module folder `{}`: {error}; create it, or correct `{key}`",
             path.display()

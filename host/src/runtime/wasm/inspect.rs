@@ -59,7 +59,7 @@ impl Loader {
             from_cache: false,
         };
         let bytes = match source.read() {
-            Ok(bytes) => bytes,
+            Ok(contents) => contents.bytes,
             Err(fault) => {
                 return Inspection {
                     fault: Some(fault),

@@ -76,12 +76,12 @@ impl Loader {
 
     /// Loads a module: from the cache where it is known, else by compiling it.
     pub fn load(&self, source: &ModuleSource) -> Result<Arc<Module>, ModuleFault> {
-        let bytes = source.read()?;
+        let bytes = source.read()?.bytes;
         self.load_bytes(source, Sha256::digest(&bytes).into(), &bytes)
     }
 
     /// Loads a module whose file was read and hashed already.
-    pub(super) fn load_bytes(
+    pub(crate) fn load_bytes(
         &self,
         source: &ModuleSource,
         digest: [u8; 32],
@@ -266,7 +266,7 @@ impl Loader {
     }
 
     fn compile_again(&self, module: &Module) -> Result<(Compiled, Option<Arc<Pool>>), ModuleFault> {
-        let bytes = ModuleSource::absolute(module.path()).read()?;
+        let bytes = ModuleSource::absolute(module.path()).read()?.bytes;
         let digest: [u8; 32] = Sha256::digest(&bytes).into();
         if digest != *module.digest() {
             return Err(ModuleFault::Changed);

@@ -7,6 +7,7 @@
 pub mod abi;
 pub mod access;
 pub mod adapter;
+pub mod background;
 pub mod breakdown;
 mod call_state;
 #[cfg(test)]

@@ -6,14 +6,24 @@
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt as _};
 
 use super::fault::ModuleFault;
+use crate::file_state::{self, Stamp};
 
 /// Bytes that a module file may have. Whole language runtimes have 20 to 60 MiB.
 const MAX_MODULE_BYTES: u64 = 256 << 20;
+
+/// The bytes of a file, and what proves later that it did not change.
+pub struct Contents {
+    /// All of it.
+    pub bytes: Vec<u8>,
+    /// `None`: the file is so new that nothing would show a further change.
+    pub(crate) stamp: Option<Stamp>,
+}
 
 /// A file that should be a module.
 #[derive(Clone)]
@@ -65,8 +75,14 @@ impl ModuleSource {
         }
     }
 
-    /// Reads the file.
-    pub(super) fn read(&self) -> Result<Vec<u8>, ModuleFault> {
+    /// What proves that the file did not change, as far as a look at it tells.
+    pub(crate) fn stamp(&self) -> Result<Stamp, ModuleFault> {
+        let data = self.metadata().map_err(|error| self.explain(&error))?;
+        Ok(Stamp::of(&data))
+    }
+
+    /// Reads the file, unless somebody is still writing it.
+    pub(crate) fn read(&self) -> Result<Contents, ModuleFault> {
         let file = self.open().map_err(|error| match self.folder {
             Some(_) => self.explain(&error),
             None => unreadable(&error),
@@ -82,15 +98,26 @@ impl ModuleSource {
         if metadata.len() > MAX_MODULE_BYTES {
             return Err(too_large(metadata.len()));
         }
+        if file_state::is_being_written(&file, &metadata) {
+            return Err(ModuleFault::BeingWritten);
+        }
+        let read_at = SystemTime::now();
         let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
         // The file may grow while it is read; the limit holds all the same.
-        file.take(MAX_MODULE_BYTES + 1)
+        (&file)
+            .take(MAX_MODULE_BYTES + 1)
             .read_to_end(&mut bytes)
             .map_err(|error| unreadable(&error))?;
         if bytes.len() as u64 > MAX_MODULE_BYTES {
             return Err(too_large(bytes.len() as u64));
         }
-        Ok(bytes)
+        let stamp = Stamp::of(&metadata);
+        let after = file.metadata().map_err(|error| unreadable(&error))?;
+        if Stamp::of(&after) != stamp {
+            return Err(ModuleFault::BeingWritten);
+        }
+        let stamp = Some(stamp).filter(|stamp| !stamp.is_too_fresh(read_at));
+        Ok(Contents { bytes, stamp })
     }
 
     /// Why the file can not be opened, in words that help.
@@ -107,7 +134,7 @@ impl ModuleSource {
 
 fn unreadable(error: &std::io::Error) -> ModuleFault {
     match error.kind() {
-        ErrorKind::NotFound => ModuleFault::Missing,
+        ErrorKind::NotFound | ErrorKind::NotADirectory => ModuleFault::Missing,
         _ => ModuleFault::Unreadable(error.to_string()),
     }
 }
@@ -127,7 +154,7 @@ mod tests {
             ModuleSource::absolute(&pipe),
         ] {
             assert!(!source.metadata().unwrap().is_file());
-            let fault = source.read().unwrap_err();
+            let fault = source.read().err().expect("a pipe was read");
             assert!(fault.to_string().contains("no regular file"), "{fault}");
         }
     }

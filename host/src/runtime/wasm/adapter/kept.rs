@@ -6,13 +6,15 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
-use cap_std::fs::{Metadata, MetadataExt as _};
+use cap_std::fs::Metadata;
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::Semaphore;
 
+use crate::file_state::Stamp;
 use crate::runtime::wasm::fault::ModuleFault;
 use crate::runtime::wasm::loader::Loader;
 use crate::runtime::wasm::module::Module;
@@ -41,26 +43,10 @@ struct State {
 
 struct Kept {
     stamp: Stamp,
+    /// Whether the file was so new that nothing would show a further change.
+    is_fresh: bool,
     loading: Loading,
     last_use: u64,
-}
-
-/// What changes when a file does.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Stamp([i128; 6]);
-
-impl Stamp {
-    fn of(data: &Metadata) -> Self {
-        Self([
-            data.dev().into(),
-            data.ino().into(),
-            data.size().into(),
-            data.mtime().into(),
-            data.mtime_nsec().into(),
-            // A copy that keeps the times of the original still changes this one.
-            i128::from(data.ctime()) * 1_000_000_000 + i128::from(data.ctime_nsec()),
-        ])
-    }
 }
 
 impl Default for KeptModules {
@@ -83,7 +69,7 @@ impl KeptModules {
         state.clock += 1;
         let last_use = state.clock;
         let kept = state.modules.get_mut(path)?;
-        if kept.stamp != stamp {
+        if kept.stamp != stamp || kept.is_fresh {
             return None;
         }
         let module = kept.loading.peek()?.as_ref().ok()?;
@@ -98,7 +84,7 @@ impl KeptModules {
         let (path, stamp) = (source.path(), Stamp::of(&data));
         let loading = self.loading(loader, source, &path, stamp);
         let outcome = loading.clone().await;
-        if outcome.as_ref().is_err_and(may_pass) {
+        if outcome.as_ref().is_err_and(ModuleFault::may_pass) {
             self.forget(&path, &loading);
         }
         outcome
@@ -116,7 +102,8 @@ impl KeptModules {
         let last_use = state.clock;
         let mut previous = None;
         if let Some(kept) = state.modules.get_mut(path) {
-            if kept.stamp == stamp {
+            let is_loading = kept.loading.peek().is_none();
+            if kept.stamp == stamp && (is_loading || !kept.is_fresh) {
                 kept.last_use = last_use;
                 return kept.loading.clone();
             }
@@ -130,6 +117,7 @@ impl KeptModules {
         );
         let kept = Kept {
             stamp,
+            is_fresh: stamp.is_too_fresh(SystemTime::now()),
             loading: loading.clone(),
             last_use,
         };
@@ -159,11 +147,6 @@ impl State {
     }
 }
 
-/// Whether the same file may serve later.
-fn may_pass(fault: &ModuleFault) -> bool {
-    matches!(fault, ModuleFault::Unreadable(_) | ModuleFault::Changed)
-}
-
 /// Begins to load, in a task of its own.
 fn start(
     places: Arc<Semaphore>,
@@ -186,7 +169,7 @@ fn start(
 
 /// A file that was touched and not changed is still the module that it was.
 fn read(loader: &Loader, source: &ModuleSource, previous: Option<Arc<Module>>) -> Loaded {
-    let bytes = source.read()?;
+    let bytes = source.read()?.bytes;
     let digest: [u8; 32] = Sha256::digest(&bytes).into();
     match previous {
         Some(previous) if *previous.digest() == digest => Ok(previous),

@@ -1,0 +1,135 @@
+//! Bringing a host up to what its files say now: configuration, then modules, then the
+//! next snapshot.
+//!
+//! Invariant: one at a time, and off the path of calls. What is the same as before is no
+//! new snapshot.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::change::Change;
+use super::config_file::ConfigFile;
+use crate::config::Config;
+use crate::registry::{Assembler, Snapshot, Started};
+use crate::runtime::Backends;
+
+/// What makes the snapshots of a host, one after the other.
+pub(crate) struct Reconciler {
+    assembler: Assembler,
+    config: Arc<Config>,
+    file: ConfigFile,
+    number: u64,
+    latest: Arc<Snapshot>,
+}
+
+/// What reconciling brought.
+pub(crate) struct Reconciled {
+    /// The configuration in force.
+    pub config: Arc<Config>,
+    /// A new snapshot and what is new in it; `None`: all is as it was.
+    pub next: Option<(Arc<Snapshot>, Change)>,
+    /// How soon to look again, where no event will tell.
+    pub again: Option<Duration>,
+}
+
+impl Reconciler {
+    /// Makes the first snapshot. `standard` is where a configuration file may appear, if
+    /// there is none.
+    pub async fn begin(
+        mut assembler: Assembler,
+        config: Arc<Config>,
+        standard: Option<PathBuf>,
+    ) -> Self {
+        let number = 1;
+        let first = assembler.assemble(&config, number, Duration::ZERO).await;
+        let started = Started {
+            at: SystemTime::now(),
+            snapshot: number,
+        };
+        Self {
+            file: ConfigFile::new(&config, standard, started),
+            assembler,
+            config,
+            number,
+            latest: Arc::new(first.snapshot),
+        }
+    }
+
+    /// The latest snapshot.
+    pub fn latest(&self) -> &Arc<Snapshot> {
+        &self.latest
+    }
+
+    /// The configuration file that is followed.
+    pub fn config_file(&self) -> Option<&PathBuf> {
+        self.file.path()
+    }
+
+    /// Looks at everything. What is away serves on for `patience`.
+    pub async fn reconcile(&mut self, patience: Duration) -> Reconciled {
+        let started = Instant::now();
+        let look = self.file.look(&self.assembler.environment, patience);
+        let number = self.number + 1;
+        let needs_restart = match look.config {
+            Some(config) => self.change_config(config, number),
+            None => Vec::new(),
+        };
+        let assembled = self
+            .assembler
+            .assemble(&self.config, number, patience)
+            .await;
+        let snapshot = assembled.snapshot.with_broken(self.file.broken());
+        let mut next = None;
+        if !snapshot.is_as(&self.latest) || !needs_restart.is_empty() {
+            let mut change = Change::between(&self.latest, &snapshot, started.elapsed());
+            change.needs_restart = needs_restart;
+            change.log(self.latest.broken());
+            self.number = number;
+            self.latest = Arc::new(snapshot);
+            next = Some((Arc::clone(&self.latest), change));
+        }
+        Reconciled {
+            config: Arc::clone(&self.config),
+            next,
+            again: [look.again, assembled.again].into_iter().flatten().min(),
+        }
+    }
+
+    /// Takes over another configuration; answers what of it needs a restart.
+    fn change_config(&mut self, config: Arc<Config>, number: u64) -> Vec<String> {
+        let (old, new) = (&self.config, &config);
+        let needs_restart = needs_restart(old, new);
+        let is_same_runtime = old.runtime == new.runtime
+            && old.sandbox == new.sandbox
+            && old.resources == new.resources;
+        if !is_same_runtime {
+            self.assembler.backends = Backends::new(new, &self.assembler.environment);
+        }
+        self.config = config;
+        self.file.took_effect(Started {
+            at: SystemTime::now(),
+            snapshot: number,
+        });
+        needs_restart
+    }
+}
+
+/// Keys that a running host can not change: its engine, its compile cache and its state
+/// are open.
+fn needs_restart(old: &Config, new: &Config) -> Vec<String> {
+    let (old, new) = (&old.runtime.wasm, &new.runtime.wasm);
+    let changed = [
+        (old.engine != new.engine, new.engine.origin()),
+        (old.cache_path != new.cache_path, new.cache_path.origin()),
+        (
+            old.cache_max_bytes != new.cache_max_bytes,
+            new.cache_max_bytes.origin(),
+        ),
+        (old.state_path != new.state_path, new.state_path.origin()),
+    ];
+    let changed = changed.into_iter().filter(|(is_changed, _)| *is_changed);
+    changed
+        .map(|(_, origin)| format!("{origin} takes effect when the host is started again"))
+        .collect()
+}
