@@ -142,7 +142,7 @@ impl HostBuilder {
                 StateStore::new(config.runtime.wasm.state_path.value.clone()),
             ),
             #[cfg(feature = "wasm-runtime")]
-            files: ModuleFiles::new(Arc::clone(&loader)),
+            files: ModuleFiles::new(Arc::clone(&loader), self.scope != Scope::All),
             backends: Backends::new(&config, &environment),
             environment,
             scope: self.scope,

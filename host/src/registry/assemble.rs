@@ -130,16 +130,27 @@ impl Assembler {
         selection: Option<&Selection>,
         patience: Duration,
     ) -> (plan::Plan<'a>, Option<Duration>) {
-        let plan = plan::plan(config, &self.scope, selection, &self.files.serving());
         let listener = self.listener.as_ref();
         let tell = |event| {
             if let Some(listener) = listener {
                 listener(event);
             }
         };
-        let files = plan.entries.values().filter_map(Planned::module);
-        let again = self.files.look(files, patience, &tell).await;
-        (plan, again)
+        loop {
+            let plan = plan::plan(config, &self.scope, selection, &self.files.serving());
+            let files = plan.entries.values().filter_map(Planned::module);
+            let again = self.files.look(files, patience, &tell).await;
+            // The name of what is gone for good is free for another file.
+            if !plan.entries.values().any(|planned| self.is_gone(planned)) {
+                return (plan, again);
+            }
+        }
+    }
+
+    #[cfg(feature = "wasm-runtime")]
+    fn is_gone(&self, planned: &Planned<'_>) -> bool {
+        let file = planned.module().filter(|_| planned.lingers);
+        file.is_some_and(|file| self.files.known(&file.path()).serving.is_none())
     }
 
     /// Plans; there are no files that could be looked at.

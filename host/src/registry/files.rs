@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sha2::{Digest as _, Sha256};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -20,7 +19,7 @@ use crate::runtime::wasm::background::Background;
 use crate::runtime::wasm::fault::ModuleFault;
 use crate::runtime::wasm::loader::Loader;
 use crate::runtime::wasm::module::Module;
-use crate::runtime::wasm::source::ModuleSource;
+use crate::runtime::wasm::source::{Contents, ModuleSource};
 
 /// How soon a file is looked at again that somebody is writing.
 const WRITING: Duration = Duration::from_millis(100);
@@ -44,6 +43,8 @@ pub(crate) struct ModuleFiles {
     known: BTreeMap<PathBuf, Known>,
     /// Compiles what comes later, beside the calls that are running.
     background: Option<Background>,
+    /// Whether nobody else waits: what is known is loaded without another thread.
+    alone: bool,
 }
 
 /// A file that was read anew.
@@ -53,11 +54,13 @@ struct Read {
 }
 
 impl ModuleFiles {
-    pub fn new(loader: Arc<Loader>) -> Self {
+    /// No files yet. `alone` is a process for one call.
+    pub fn new(loader: Arc<Loader>, alone: bool) -> Self {
         Self {
             loader,
             known: BTreeMap::new(),
             background: None,
+            alone,
         }
     }
 
@@ -120,7 +123,11 @@ impl ModuleFiles {
         // The first files are read before there are calls, which later ones must not slow.
         let background = self.background.clone();
         self.background.get_or_insert_default();
-        let width = std::thread::available_parallelism().map_or(1, usize::from);
+        let width = match files.len() {
+            0 | 1 => 1,
+            // It looks into several files.
+            _ => std::thread::available_parallelism().map_or(1, usize::from),
+        };
         let places = Arc::new(Semaphore::new(width));
         let mut reads = JoinSet::new();
         for (path, source) in files {
@@ -129,15 +136,28 @@ impl ModuleFiles {
                 .get(&path)
                 .and_then(|known| known.serving.clone());
             let (places, loader) = (Arc::clone(&places), Arc::clone(&self.loader));
-            let background = background.clone();
+            let (background, alone) = (background.clone(), self.alone);
             reads.spawn(async move {
                 let _place = places.acquire_owned().await;
-                let reading = tokio::task::spawn_blocking(move || {
-                    let read = || read(&loader, &source, serving);
-                    match background {
-                        Some(background) => background.run(read),
-                        None => read(),
+                let reading = Reading {
+                    loader,
+                    source,
+                    serving,
+                };
+                let mut contents = None;
+                if alone {
+                    match reading.open() {
+                        Opened::Read(read) => return (path, read),
+                        Opened::Unknown(unknown) => contents = Some(unknown),
                     }
+                }
+                let work = move || match contents {
+                    Some(contents) => reading.compile(&contents),
+                    None => reading.read(),
+                };
+                let reading = tokio::task::spawn_blocking(move || match background {
+                    Some(background) => background.run(work),
+                    None => work(),
                 });
                 // A panic while loading is a fault of the module that caused it.
                 let read = reading.await.unwrap_or_else(|panic| Read {
@@ -187,27 +207,59 @@ impl Known {
     }
 }
 
-/// Reads a file, and loads it if it is another module than the one that serves.
-fn read(loader: &Loader, source: &ModuleSource, serving: Option<Arc<Module>>) -> Read {
-    let contents = match source.read() {
-        Ok(contents) => contents,
-        Err(fault) => {
-            return Read {
-                stamp: None,
-                outcome: Err(fault),
-            };
+/// A file that is read, and what serves for it.
+struct Reading {
+    loader: Arc<Loader>,
+    source: ModuleSource,
+    serving: Option<Arc<Module>>,
+}
+
+/// What can be said of a file without compiling it.
+enum Opened {
+    Read(Read),
+    /// Only the compiler can tell.
+    Unknown(Contents),
+}
+
+impl Reading {
+    fn read(&self) -> Read {
+        match self.open() {
+            Opened::Read(read) => read,
+            Opened::Unknown(contents) => self.compile(&contents),
         }
-    };
-    let digest: [u8; 32] = Sha256::digest(&contents.bytes).into();
-    let outcome = match serving {
-        Some(serving) if *serving.digest() == digest => Ok(serving),
-        _ => loader.load_bytes(source, digest, &contents.bytes),
-    };
-    let stamp = match &outcome {
-        Err(fault) if fault.may_pass() => None,
-        _ => contents.stamp,
-    };
-    Read { stamp, outcome }
+    }
+
+    /// Reads the file, and takes what serves or what the cache has.
+    fn open(&self) -> Opened {
+        let contents = match self.source.read() {
+            Ok(contents) => contents,
+            Err(fault) => {
+                return Opened::Read(Read {
+                    stamp: None,
+                    outcome: Err(fault),
+                });
+            }
+        };
+        let serving = self.serving.as_ref();
+        let same = serving.filter(|serving| *serving.digest() == contents.digest);
+        let known = same.cloned();
+        match known.or_else(|| self.loader.known(&self.source, &contents)) {
+            Some(module) => Opened::Read(Read {
+                stamp: contents.stamp,
+                outcome: Ok(module),
+            }),
+            None => Opened::Unknown(contents),
+        }
+    }
+
+    fn compile(&self, contents: &Contents) -> Read {
+        let outcome = self.loader.load_contents(&self.source, contents);
+        let stamp = match &outcome {
+            Err(fault) if fault.may_pass() => None,
+            _ => contents.stamp,
+        };
+        Read { stamp, outcome }
+    }
 }
 
 fn source(file: ModuleFile) -> ModuleSource {

@@ -3,7 +3,7 @@
 //! Invariant: modules that served and are not seen now stay in the plan until whoever
 //! loads them says that they are gone.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +22,15 @@ pub(super) struct ModuleFolder<'a> {
     /// `None`: it can not be opened.
     pub folder: Option<Arc<Dir>>,
     path: &'a Path,
-    files: BTreeSet<PathBuf>,
+    /// Those that are seen now, and those that served.
+    files: BTreeMap<PathBuf, Seen>,
+}
+
+/// Whether a file is in the folder.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Now,
+    Before,
 }
 
 impl<'a> ModuleFolder<'a> {
@@ -37,7 +45,8 @@ impl<'a> ModuleFolder<'a> {
         let inside = lingering
             .iter()
             .filter_map(|file| file.strip_prefix(path).ok());
-        let mut files: BTreeSet<PathBuf> = inside.map(Path::to_owned).collect();
+        let inside = inside.map(|file| (file.to_owned(), Seen::Before));
+        let mut files: BTreeMap<PathBuf, Seen> = inside.collect();
         let note = |does: &str, error: &std::io::Error| Broken {
             name: "(module folder)".into(),
             module: Some(path.to_owned()),
@@ -58,7 +67,7 @@ impl<'a> ModuleFolder<'a> {
             }
         };
         match folder.as_deref().map(modules_in) {
-            Some(Ok(found)) => files.extend(found),
+            Some(Ok(found)) => files.extend(found.into_iter().map(|file| (file, Seen::Now))),
             Some(Err(error)) => broken.push(note("read", &error)),
             None => {}
         }
@@ -71,7 +80,7 @@ impl<'a> ModuleFolder<'a> {
 
     /// Plans the modules whose files no entry names.
     pub fn plan(&self, scope: &Scope, named: &HashSet<PathBuf>, plan: &mut Plan<'_>) {
-        for file in &self.files {
+        for (file, seen) in &self.files {
             let name = module_name(file);
             if named.contains(file) || !scope.admits(&name) {
                 continue;
@@ -82,6 +91,7 @@ impl<'a> ModuleFolder<'a> {
                     let planned = Planned {
                         tool: None,
                         subject,
+                        lingers: *seen == Seen::Before,
                     };
                     plan.entries.insert(name, planned);
                 }

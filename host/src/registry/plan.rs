@@ -47,6 +47,8 @@ pub(super) struct Plan<'a> {
 pub(super) struct Planned<'a> {
     pub tool: Option<&'a ToolEntry>,
     pub subject: Subject,
+    /// Whether it is planned only because it served, and its file is not seen now.
+    pub lingers: bool,
 }
 
 /// What an entry is about.
@@ -200,6 +202,7 @@ fn plan_shell(config: &Config, scope: &Scope, selection: Option<&Selection>, pla
         Planned {
             tool: None,
             subject,
+            lingers: false,
         },
     );
 }
@@ -211,6 +214,7 @@ fn plan_command<'a>(tool: &'a ToolEntry, backend: Backend, scope: &Scope, plan: 
     let planned = Planned {
         tool: Some(tool),
         subject: Subject::Command(backend),
+        lingers: false,
     };
     plan.add(&tool.name, planned);
 }
@@ -242,6 +246,7 @@ fn plan_module<'a>(
     let planned = Planned {
         tool: Some(tool),
         subject: Subject::Module(file),
+        lingers: false,
     };
     plan.add(&tool.name, planned);
 }

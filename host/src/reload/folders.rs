@@ -18,7 +18,8 @@ pub(super) enum Interest {
     Names(BTreeSet<OsString>),
 }
 
-/// Folders that exist, and what matters in each.
+/// Folders that exist, each by the one path that has no links in it, and what matters in
+/// each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Folders(BTreeMap<PathBuf, Interest>);
 
@@ -81,9 +82,7 @@ impl Folders {
 
     /// A folder with all that is in it; it may be replaced or not be there yet.
     fn add_whole(&mut self, folder: &Path) {
-        if folder.is_dir() {
-            self.0.insert(folder.to_owned(), Interest::All);
-        }
+        self.add_all_in(folder);
         self.add_name(folder);
         self.add_target(folder);
     }
@@ -101,16 +100,21 @@ impl Folders {
         if !is_link {
             return;
         }
-        if let Some(folder) = path.parent().filter(|folder| folder.is_dir()) {
-            self.0.insert(folder.to_owned(), Interest::All);
+        if let Some(folder) = path.parent() {
+            self.add_all_in(folder);
         }
         let Ok(target) = path.canonicalize() else {
             return;
         };
-        if target.is_dir() {
-            self.0.insert(target.clone(), Interest::All);
-        }
+        self.add_all_in(&target);
         self.add_name(&target);
+    }
+
+    /// All that is in a folder, if it is one.
+    fn add_all_in(&mut self, folder: &Path) {
+        if let Some(folder) = real_folder(folder) {
+            self.0.insert(folder, Interest::All);
+        }
     }
 
     /// A name in its folder. Where that folder is not there, the name that leads to it in
@@ -118,10 +122,10 @@ impl Folders {
     fn add_name(&mut self, path: &Path) {
         let mut path = path;
         while let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
-            if folder.is_dir() {
+            if let Some(folder) = real_folder(folder) {
                 let interest = self
                     .0
-                    .entry(folder.to_owned())
+                    .entry(folder)
                     .or_insert_with(|| Interest::Names(BTreeSet::new()));
                 if let Interest::Names(names) = interest {
                     names.insert(name.to_owned());
@@ -131,6 +135,11 @@ impl Folders {
             path = folder;
         }
     }
+}
+
+/// The path of a folder without links; `None`: it is none.
+fn real_folder(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().filter(|path| path.is_dir())
 }
 
 #[cfg(test)]
@@ -150,10 +159,10 @@ mod tests {
     #[test]
     fn what_others_write_beside_a_watched_name_does_not_matter() {
         let root = tempfile::tempdir().unwrap();
-        let root = root.path();
+        let root = root.path().canonicalize().unwrap();
         fs::create_dir_all(root.join("mods/own")).unwrap();
         fs::create_dir(root.join("etc")).unwrap();
-        let found = folders(root, "runtime.wasm.module_path = \"../mods\"");
+        let found = folders(&root, "runtime.wasm.module_path = \"../mods\"");
         for (path, matters) in [
             ("mods", true),
             ("mods/any.wasm", true),
@@ -169,11 +178,11 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_is_waited_for_in_the_nearest_one_that_is() {
         let root = tempfile::tempdir().unwrap();
-        let root = root.path();
+        let root = root.path().canonicalize().unwrap();
         fs::create_dir(root.join("etc")).unwrap();
-        let found = folders(root, "runtime.wasm.module_path = \"../a/b/mods\"");
+        let found = folders(&root, "runtime.wasm.module_path = \"../a/b/mods\"");
         let paths: Vec<&Path> = found.paths().collect();
-        assert_eq!(paths, [root, &root.join("etc")]);
+        assert_eq!(paths, [&*root, &root.join("etc")]);
         assert!(found.concern(&root.join("a")));
         assert!(!found.concern(&root.join("b")));
     }

@@ -65,7 +65,7 @@ async fn what_can_not_serve_leaves_the_good_version_in_its_place_and_says_so() -
         (&versions.module(2)[..60_000], "middle of a module"),
         (&fs::read(guest("lies_duplicate_names")?)?, "tools"),
         (&fs::read(guest("panics_in_describe")?)?, "asking"),
-        (&wat::parse_str("(module)")?, "neither a skill nor"),
+        (&wat::parse_str("(module (func))")?, "neither a skill nor"),
     ] {
         replace(&file, bytes)?;
         let snapshot = host.reload().await;

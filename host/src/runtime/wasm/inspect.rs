@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
 
 use super::fault::ModuleFault;
 use super::imports;
@@ -58,8 +57,8 @@ impl Loader {
             fault: None,
             from_cache: false,
         };
-        let bytes = match source.read() {
-            Ok(contents) => contents.bytes,
+        let contents = match source.read() {
+            Ok(contents) => contents,
             Err(fault) => {
                 return Inspection {
                     fault: Some(fault),
@@ -67,11 +66,10 @@ impl Loader {
                 };
             }
         };
-        inspection.size = bytes.len() as u64;
-        let digest: [u8; 32] = Sha256::digest(&bytes).into();
-        inspection.digest = hex(&digest);
-        inspection.shape = Shape::read(&bytes).ok();
-        match self.load_bytes(&source, digest, &bytes) {
+        inspection.size = contents.bytes.len() as u64;
+        inspection.digest = hex(&contents.digest);
+        inspection.shape = Shape::read(&contents.bytes).ok();
+        match self.load_contents(&source, &contents) {
             Ok(module) => Inspection::of_module(&module),
             Err(fault) => Inspection {
                 fault: Some(fault),

@@ -6,7 +6,6 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use sha2::{Digest as _, Sha256};
 use tokio::runtime::Handle;
 
 use super::abi::{self, Abi, Prepared, Recognised, Skill};
@@ -21,7 +20,7 @@ use super::module::{Code, Descriptor, Module};
 use super::pool::Pool;
 use super::session::{self, Session, SessionLimits, World};
 use super::shape::{Shape, WasmEncoding};
-use super::source::ModuleSource;
+use super::source::{Contents, ModuleSource};
 use crate::model::ToolSpec;
 
 /// How long `describe` may take. Interpreters that start inside of a module need seconds.
@@ -76,35 +75,31 @@ impl Loader {
 
     /// Loads a module: from the cache where it is known, else by compiling it.
     pub fn load(&self, source: &ModuleSource) -> Result<Arc<Module>, ModuleFault> {
-        let bytes = source.read()?.bytes;
-        self.load_bytes(source, Sha256::digest(&bytes).into(), &bytes)
+        self.load_contents(source, &source.read()?)
     }
 
-    /// Loads a module whose file was read and hashed already.
-    pub(crate) fn load_bytes(
+    /// Loads a module whose file was read already.
+    pub fn load_contents(
         &self,
         source: &ModuleSource,
-        digest: [u8; 32],
-        bytes: &[u8],
+        contents: &Contents,
     ) -> Result<Arc<Module>, ModuleFault> {
-        if let Some(descriptor) = self.known(digest) {
-            let size = bytes.len() as u64;
-            return Ok(Arc::new(Module::new(
-                source.path(),
-                digest,
-                size,
-                descriptor,
-                None,
-            )));
+        match self.known(source, contents) {
+            Some(module) => Ok(module),
+            None => self.compile(source, contents.digest, &contents.bytes),
         }
-        self.compile(source, digest, bytes)
     }
 
-    /// Whether a module of these bytes can be had without compiling.
-    fn known(&self, digest: [u8; 32]) -> Option<Descriptor> {
+    /// A module that can be had without compiling.
+    pub fn known(&self, source: &ModuleSource, contents: &Contents) -> Option<Arc<Module>> {
+        let digest = contents.digest;
         let bytes = self.cache.lookup_descriptor(&self.key(digest))?;
         match serde_json::from_slice(&bytes) {
-            Ok(descriptor) => Some(descriptor),
+            Ok(descriptor) => {
+                let size = contents.bytes.len() as u64;
+                let module = Module::new(source.path(), digest, size, descriptor, None);
+                Some(Arc::new(module))
+            }
             Err(error) => {
                 tracing::debug!(%error, "a cached descriptor of another layout is made anew");
                 None
@@ -266,8 +261,7 @@ impl Loader {
     }
 
     fn compile_again(&self, module: &Module) -> Result<(Compiled, Option<Arc<Pool>>), ModuleFault> {
-        let bytes = ModuleSource::absolute(module.path()).read()?.bytes;
-        let digest: [u8; 32] = Sha256::digest(&bytes).into();
+        let Contents { bytes, digest, .. } = ModuleSource::absolute(module.path()).read()?;
         if digest != *module.digest() {
             return Err(ModuleFault::Changed);
         }

@@ -10,6 +10,7 @@ use std::time::SystemTime;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt as _};
+use sha2::{Digest as _, Sha256};
 
 use super::fault::ModuleFault;
 use crate::file_state::{self, Stamp};
@@ -21,6 +22,8 @@ const MAX_MODULE_BYTES: u64 = 256 << 20;
 pub struct Contents {
     /// All of it.
     pub bytes: Vec<u8>,
+    /// Their SHA-256.
+    pub digest: [u8; 32],
     /// `None`: the file is so new that nothing would show a further change.
     pub(crate) stamp: Option<Stamp>,
 }
@@ -117,7 +120,11 @@ impl ModuleSource {
             return Err(ModuleFault::BeingWritten);
         }
         let stamp = Some(stamp).filter(|stamp| !stamp.is_too_fresh(read_at));
-        Ok(Contents { bytes, stamp })
+        Ok(Contents {
+            digest: Sha256::digest(&bytes).into(),
+            bytes,
+            stamp,
+        })
     }
 
     /// Why the file can not be opened, in words that help.

@@ -11,7 +11,6 @@ use std::time::SystemTime;
 use cap_std::fs::Metadata;
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
-use sha2::{Digest as _, Sha256};
 use tokio::sync::Semaphore;
 
 use crate::file_state::Stamp;
@@ -169,10 +168,9 @@ fn start(
 
 /// A file that was touched and not changed is still the module that it was.
 fn read(loader: &Loader, source: &ModuleSource, previous: Option<Arc<Module>>) -> Loaded {
-    let bytes = source.read()?.bytes;
-    let digest: [u8; 32] = Sha256::digest(&bytes).into();
+    let contents = source.read()?;
     match previous {
-        Some(previous) if *previous.digest() == digest => Ok(previous),
-        _ => loader.load_bytes(source, digest, &bytes),
+        Some(previous) if *previous.digest() == contents.digest => Ok(previous),
+        _ => loader.load_contents(source, &contents),
     }
 }
