@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::config::{Config, Environment};
+use crate::presence::{Notice, running_hosts};
 use crate::runtime::{self, Health, RuntimeError, Selection};
 
 /// Everything that was found.
@@ -22,6 +23,8 @@ pub struct Examination {
     pub backends: Vec<Health>,
     /// Folders, caches and limits of the system.
     pub system: Vec<Health>,
+    /// The hosts of this configuration that are running, and what is wrong with them.
+    pub hosts: Vec<Notice>,
 }
 
 /// Tries every backend and sandbox, and looks at folders and limits.
@@ -49,6 +52,7 @@ pub async fn examine(config: &Config, environment: &Environment) -> Examination 
         reason: selection.reason,
         backends,
         system: system(config),
+        hosts: running_hosts(config),
     }
 }
 

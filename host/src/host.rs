@@ -221,13 +221,18 @@ impl Host {
     /// [`Broken::serving`](crate::Broken::serving).
     ///
     /// `[runtime.reload]` says how. It ends when the answer or the last clone of the host
-    /// is dropped.
+    /// is dropped. Until then [`running_hosts`](crate::running_hosts) tells others of it.
     ///
     /// # Panics
     ///
     /// Outside of a tokio runtime.
     pub fn watch(&self) -> Watching {
-        reload::watch(WeakHost(Arc::downgrade(&self.shared)))
+        reload::watch(WeakHost(Arc::downgrade(&self.shared)), true)
+    }
+
+    /// As [`watch`](Self::watch), for a host that nobody calls: others are not told of it.
+    pub fn observe(&self) -> Watching {
+        reload::watch(WeakHost(Arc::downgrade(&self.shared)), false)
     }
 
     /// Looks at everything now, whether somebody follows it or not, and answers the

@@ -18,6 +18,7 @@ mod file_state;
 mod grants;
 mod host;
 pub mod model;
+mod presence;
 mod registry;
 mod reload;
 mod runtime;
@@ -27,6 +28,7 @@ pub use doctor::{Examination, examine};
 #[cfg(feature = "wasm-runtime")]
 pub use host::inspect_file;
 pub use host::{Host, HostBuilder, OpenError, engine_version};
+pub use presence::{Notice, NoticeFault, NoticeServing, NoticeTool, running_hosts};
 pub use registry::{
     Broken, Entry, EntryLimits, LoadEvent, LoadListener, Serving, Snapshot, Started, Tool,
 };

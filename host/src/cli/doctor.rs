@@ -1,6 +1,6 @@
 //! `prx-host doctor`: what works on this machine, and how to get what does not.
 
-use prx_host::{Examination, Health, examine};
+use prx_host::{Examination, Health, Notice, examine};
 
 use super::render::{Failure, Line, Screen, Tone};
 use super::{Exit, Global, start};
@@ -46,7 +46,39 @@ fn text(found: &Examination, screen: Screen) -> String {
         parts.push(screen.paint(heading, Tone::Heading));
         parts.extend(all.iter().map(|health| of_health(health, screen)));
     }
+    if !found.hosts.is_empty() {
+        parts.push(screen.paint("Running hosts", Tone::Heading));
+        parts.extend(found.hosts.iter().map(|host| of_host(host, screen)));
+    }
     parts.join("\n\n").replace("\n\n  ", "\n  ")
+}
+
+fn of_host(host: &Notice, screen: Screen) -> String {
+    let what = format!(
+        "process {}, snapshot {} since {}, {} tools",
+        host.pid,
+        host.snapshot,
+        host.since,
+        host.tools.len()
+    );
+    let mut lines: Vec<Line> = Vec::new();
+    for broken in &host.broken {
+        let serves = match &broken.serving {
+            Some(serving) => format!(" (the last good version serves since {})", serving.since),
+            None => String::new(),
+        };
+        lines.push((
+            "cause",
+            format!("{}: {}{serves}", broken.name, broken.reason),
+        ));
+    }
+    lines.extend(host.needs_restart.iter().map(|what| ("note", what.clone())));
+    let (head, tone) = if lines.is_empty() {
+        ("works", Tone::Good)
+    } else {
+        ("faulty", Tone::Warning)
+    };
+    screen.block(head, tone, &what, &lines)
 }
 
 fn of_health(health: &Health, screen: Screen) -> String {

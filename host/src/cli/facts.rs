@@ -39,6 +39,14 @@ pub fn module(_entry: &Entry) -> Option<ModuleFacts> {
     None
 }
 
+/// A version in brackets, short and not so short that it is taken for another.
+pub fn short_version(version: Option<&str>) -> String {
+    version.map_or_else(String::new, |version| {
+        let short: String = version.chars().take(12).collect();
+        format!(" ({short})")
+    })
+}
+
 /// A module's path, short where it lies in the module folder.
 pub fn short_path(path: &Path, module_folder: &Path) -> String {
     path.strip_prefix(module_folder)

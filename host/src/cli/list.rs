@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use prx_host::config::Config;
-use prx_host::{Broken, Host, HostBuilder, Snapshot, Tool};
+use prx_host::{Broken, Host, HostBuilder, Snapshot, Tool, running_hosts};
 use serde_json::{Value, json};
 
 use super::facts::MissingFolder;
 use super::render::{Failure, Screen, Tone, loading, table};
-use super::{Exit, Global, facts, start, version};
+use super::{Exit, Global, facts, hosts, start, version};
 
 /// List all tools: module, version, grants, and whether each can be called
 #[derive(clap::Args)]
@@ -71,6 +71,7 @@ fn json(snapshot: &Snapshot) -> Vec<Value> {
             "module": broken.module.as_ref().map(|path| path.display().to_string()),
             "reason": broken.reason,
             "help": broken.help,
+            "serving": broken.serving,
         })
     }));
     all
@@ -106,6 +107,10 @@ fn text(snapshot: &Snapshot, config: &Config, screen: Screen) -> String {
     for missing in MissingFolder::all(snapshot) {
         text.push_str("\n\n");
         text.push_str(&screen.block("warning", Tone::Warning, &missing.what(), &missing.lines()));
+    }
+    for note in hosts::notes(snapshot, &running_hosts(config)) {
+        text.push_str("\n\n");
+        text.push_str(&screen.block("note", Tone::Warning, &screen.guest_out(&note), &[]));
     }
     if let Some(missing) = version::missing() {
         text.push_str("\n\n");
@@ -168,6 +173,9 @@ pub fn what_of(broken: &Broken) -> String {
         .and_then(|name| name.strip_suffix(')'))
     {
         Some(name) => format!("the {name} can not be used"),
+        None if broken.serving.is_some() => {
+            format!("the new version of `{}` can not be used", broken.name)
+        }
         None => format!("`{}` can not be called", broken.name),
     }
 }
@@ -180,6 +188,14 @@ pub fn lines_of(broken: &Broken) -> Vec<(&'static str, String)> {
     }
     if let Some(place) = &broken.place {
         lines.push(("entry", place.clone()));
+    }
+    if let Some(serving) = &broken.serving {
+        let version = facts::short_version(serving.version.as_deref());
+        let since = humantime::format_rfc3339_seconds(serving.since.at);
+        lines.push((
+            "serving",
+            format!("the last good version{version}, since {since}"),
+        ));
     }
     if let Some(help) = &broken.help {
         lines.push(("help", help.clone()));

@@ -9,6 +9,7 @@ mod completions;
 mod config;
 mod doctor;
 mod facts;
+mod hosts;
 mod inspect;
 mod list;
 mod listener;
@@ -16,6 +17,7 @@ mod render;
 mod run;
 mod start;
 mod version;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -64,6 +66,7 @@ impl From<Exit> for ExitCode {
   prx-host list                             what can be called
   prx-host call wordcount --arg text=hello  call a tool
   prx-host run -- 'ls | wc -l'              run a command in its sandbox
+  prx-host watch                            follow changes and calls
   prx-host doctor                           what works on this machine
 
 Exit codes: 0 ok, 1 the tool failed, 2 usage or configuration, 3 denied, 4 limit,
@@ -108,6 +111,7 @@ enum Command {
     Inspect(inspect::Arguments),
     Check(check::Arguments),
     Run(run::Arguments),
+    Watch(watch::Arguments),
     Doctor(doctor::Arguments),
     Config(config::Arguments),
     Completions(completions::Arguments),
@@ -171,6 +175,7 @@ fn run(arguments: &Arguments, screen: Screen) -> Result<ExitCode, Failure> {
         Command::Check(check) => check::run(check, global, screen),
         // Its exit code is that of the command it ran.
         Command::Run(run) => return run::run(run, global, screen),
+        Command::Watch(watch) => watch::run(watch, global, screen),
         Command::Doctor(_) => doctor::run(global, screen),
         Command::Config(config) => config::run(config, global, screen),
         Command::Completions(completions) => completions::run(completions, screen),

@@ -25,6 +25,7 @@ use self::settle::settle;
 use self::watcher::Watcher;
 use crate::config::{Reload, ReloadMethod};
 use crate::host::WeakHost;
+use crate::presence::keep;
 
 /// How often everything is looked at although no event told to: events are lost with
 /// mounts that come and go.
@@ -36,10 +37,13 @@ pub struct Watching {
     _end: DropGuard,
 }
 
-/// Begins to follow the files of a host.
-pub(crate) fn watch(host: WeakHost) -> Watching {
+/// Begins to follow the files of a host. One that is `seen` tells others what it serves.
+pub(crate) fn watch(host: WeakHost, seen: bool) -> Watching {
     let end = CancellationToken::new();
     let ended = end.clone();
+    if seen {
+        tokio::spawn(end.clone().run_until_cancelled_owned(keep(host.clone())));
+    }
     tokio::spawn(async move {
         let follower = Follower {
             host,

@@ -271,7 +271,7 @@ async fn without_permission() -> Result<()> {
     replace(&file, &versions.module(2))?;
     for path in [&file, &folder] {
         let kept = path.metadata()?.permissions();
-        fs::set_permissions(path, fs::Permissions::from_mode(0))?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o000))?;
         let snapshot = host.reload().await;
         ensure!(!snapshot.broken().is_empty(), "{}", path.display());
         assert_version(&host, TELL, 1).await?;

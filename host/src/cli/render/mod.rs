@@ -192,6 +192,27 @@ impl Screen {
         self.write(format!("{text}{newline}").as_bytes())
     }
 
+    /// Writes a text over what was drawn before, which has that many lines; answers how
+    /// many lines it has now. For terminals.
+    pub fn draw_over(self, drawn: usize, text: &str) -> Result<usize, Failure> {
+        let height = table::height();
+        let lines: Vec<&str> = text.lines().take(height).collect();
+        // Up, then each line to its end, then whatever was below; a line that is too long
+        // is cut, for it would be two.
+        let mut all = match drawn {
+            0 => String::new(),
+            drawn => format!("\x1b[{drawn}A\r"),
+        };
+        all.push_str("\x1b[?7l");
+        for line in &lines {
+            all.push_str(line);
+            all.push_str("\x1b[K\n");
+        }
+        all.push_str("\x1b[J\x1b[?7h");
+        self.write(all.as_bytes())?;
+        Ok(lines.len())
+    }
+
     /// Writes a value as JSON to standard output.
     pub fn print_json(self, value: &impl Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(value).map_err(|error| {

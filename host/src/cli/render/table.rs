@@ -54,6 +54,17 @@ pub fn columns(rows: &[Vec<String>]) -> String {
     text
 }
 
+/// Lines of the terminal that a text may have which is drawn anew: one is left for the
+/// cursor.
+pub fn height() -> usize {
+    const USUAL_HEIGHT: usize = 24;
+    let rows = match rustix::termios::tcgetwinsize(std::io::stdout()) {
+        Ok(size) if size.ws_row > 1 => usize::from(size.ws_row),
+        _ => USUAL_HEIGHT,
+    };
+    rows - 1
+}
+
 fn width() -> u16 {
     match rustix::termios::tcgetwinsize(std::io::stdout()) {
         Ok(size) if size.ws_col > 0 => size.ws_col,

@@ -1,0 +1,59 @@
+//! Saying what a host is, for as long as it follows its files.
+
+use std::time::{Duration, SystemTime};
+
+use tokio::time::timeout;
+
+use super::{Notice, Publisher, folder};
+use crate::host::WeakHost;
+
+/// How often the numbers of calls are told.
+const PACE: Duration = Duration::from_secs(1);
+
+/// Tells each change at once, and what was called once in a second. Ends with the host.
+pub(crate) async fn keep(host: WeakHost) {
+    let opened = SystemTime::now();
+    let Some((mut changes, folder)) = host
+        .upgrade()
+        .map(|host| (host.changes(), folder(&host.config())))
+    else {
+        return;
+    };
+    let publisher = tokio::task::spawn_blocking(move || Publisher::new(&folder)).await;
+    let mut publisher = match publisher {
+        Ok(Ok(publisher)) => publisher,
+        Ok(Err(error)) => {
+            tracing::debug!(%error, "others are not told of this host");
+            return;
+        }
+        Err(_) => return,
+    };
+    loop {
+        let Some(notice) = notice(&host, opened) else {
+            return;
+        };
+        let told = tokio::task::spawn_blocking(move || {
+            let told = publisher.say(notice);
+            (publisher, told)
+        });
+        let Ok((back, told)) = told.await else {
+            return;
+        };
+        publisher = back;
+        if let Err(error) = told {
+            tracing::debug!(%error, "others are not told of a change");
+        }
+        if let Ok(Err(_)) = timeout(PACE, changes.changed()).await {
+            // The host is gone.
+            return;
+        }
+    }
+}
+
+fn notice(host: &WeakHost, opened: SystemTime) -> Option<Notice> {
+    let host = host.upgrade()?;
+    let config = host.config();
+    let file = config.file.as_ref().map(|file| file.display().to_string());
+    let latest = host.changes().borrow().clone();
+    Some(Notice::of(opened, file, &host.snapshot(), &latest))
+}
