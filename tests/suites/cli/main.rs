@@ -9,3 +9,4 @@ mod place;
 mod processes;
 mod run;
 mod terminal;
+mod watch;

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use anyhow::Result;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -14,6 +14,24 @@ const CLEAR: &str = "\u{1b}[2J";
 
 /// Runs the program with all its streams at a terminal; everything that arrived there.
 fn at_terminal(place: &Place, arguments: &[&str]) -> Result<(Option<i32>, String)> {
+    let (mut child, mut master) = start_at_terminal(place, arguments)?;
+    let mut seen = Vec::new();
+    let mut part = [0; 4096];
+    // A terminal whose other side is closed gives an error instead of an end.
+    while let Ok(count) = master.read(&mut part) {
+        if count == 0 {
+            break;
+        }
+        seen.extend_from_slice(&part[..count]);
+    }
+    Ok((
+        child.wait()?.code(),
+        String::from_utf8_lossy(&seen).into_owned(),
+    ))
+}
+
+/// Starts the program with all its streams at a terminal; what arrives there can be read.
+pub fn start_at_terminal(place: &Place, arguments: &[&str]) -> Result<(Child, File)> {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
     grantpt(&master)?;
     unlockpt(&master)?;
@@ -30,22 +48,10 @@ fn at_terminal(place: &Place, arguments: &[&str]) -> Result<(Option<i32>, String
         .stdin(Stdio::from(slave()?))
         .stdout(slave()?)
         .stderr(slave()?);
-    let mut child = command.spawn()?;
+    let child = command.spawn()?;
     // The last copies of the terminal's other side: with them open it would never end.
     drop(command);
-    let (mut seen, mut master) = (Vec::new(), File::from(master));
-    let mut part = [0; 4096];
-    // A terminal whose other side is closed gives an error instead of an end.
-    while let Ok(count) = master.read(&mut part) {
-        if count == 0 {
-            break;
-        }
-        seen.extend_from_slice(&part[..count]);
-    }
-    Ok((
-        child.wait()?.code(),
-        String::from_utf8_lossy(&seen).into_owned(),
-    ))
+    Ok((child, File::from(master)))
 }
 
 #[test]
