@@ -122,7 +122,11 @@ async fn list_and_doctor_say_what_a_running_host_serves_and_why() -> Result<()> 
     replace(&place.module("skill"), &versions.module(2))?;
     changes.wait_for(|change| change.snapshot == 2).await?;
     let report = host.call("skill_tell", "{}", CallOptions::default()).await;
-    ensure!(matches!(report.outcome, Outcome::Ok(_)), "{:?}", report.outcome);
+    ensure!(
+        matches!(report.outcome, Outcome::Ok(_)),
+        "{:?}",
+        report.outcome
+    );
     replace(&place.module("skill"), b"no module")?;
     changes.wait_for(|change| change.snapshot == 3).await?;
     // Others are told a moment later.

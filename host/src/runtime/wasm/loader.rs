@@ -198,6 +198,15 @@ impl Loader {
         }
     }
 
+    /// The code of a module that the cache knew, for a process for one call: nobody else
+    /// waits, and another thread would take longer to start than the code to load.
+    pub(super) fn code_at_once(&self, module: &Module) -> Option<Code> {
+        let is_alone = self.pool.get().is_some_and(Option::is_none);
+        let kind = abi::kind_named(&module.descriptor().kind).filter(|_| is_alone)?;
+        let (compiled, pool) = self.cached_code(module)?;
+        self.code(kind, &compiled, pool).ok()
+    }
+
     /// Loads the code of a module that the cache knew, or compiles it after all.
     pub(super) fn load_code(&self, module: &Module) -> Result<Code, ModuleFault> {
         let kind = abi::kind_named(&module.descriptor().kind)

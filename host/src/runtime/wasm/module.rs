@@ -182,6 +182,10 @@ impl Module {
         {
             return running.ended.clone();
         }
+        if let Some(code) = loader.code_at_once(self) {
+            let _ = self.code.set(code);
+            return std::future::ready(Ok(())).boxed().shared();
+        }
         let (module, loader) = (Arc::clone(self), Arc::clone(loader));
         let task = tokio::task::spawn_blocking(move || {
             let code = loader.load_code(&module)?;
