@@ -16,6 +16,8 @@ mod dispatch;
 mod doctor;
 mod grants;
 mod host;
+#[cfg(feature = "wasm-runtime")]
+pub mod install;
 pub mod model;
 mod registry;
 mod runtime;

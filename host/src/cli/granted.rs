@@ -4,8 +4,9 @@ use std::path::Path;
 
 use prx_host::config::{Config, Setting};
 use prx_host::model::{Access, Capability, Grants, Request};
-use prx_host::{Entry, Tool};
 use serde::Serialize;
+
+use super::render::{Screen, columns, indented};
 
 /// One thing that tools of an entry ask for or are granted.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -46,25 +47,41 @@ impl Need {
     }
 }
 
-/// All that the tools ask for, and then what is granted besides.
-pub fn compare(config: &Config, entry: &Entry, tools: &[&Tool]) -> Vec<Asked> {
+/// An entry, and what it may touch.
+#[derive(Clone, Copy)]
+pub struct Granted<'a> {
+    /// The configuration in force.
+    pub config: &'a Config,
+    /// The name of the entry.
+    pub entry: &'a str,
+    /// What it is granted.
+    pub grants: &'a Grants,
+}
+
+/// All that the tools of an entry ask for, and then what is granted besides. `help` says
+/// what would grant a thing.
+pub fn compare<'a>(
+    granted: Granted<'_>,
+    requests: impl Iterator<Item = &'a Request>,
+    help: impl Fn(&Capability) -> Option<String>,
+) -> Vec<Asked> {
     let mut all: Vec<Asked> = Vec::new();
-    for request in tools.iter().flat_map(|tool| &tool.spec().requests) {
+    for request in requests {
         let known = all
             .iter_mut()
             .find(|asked| asked.capability == request.capability);
         match known {
             Some(asked) if !request.optional => asked.need = Need::Required,
             Some(_) => {}
-            None => all.push(asked(config, entry, request)),
+            None => all.push(asked(granted, request, &help)),
         }
     }
-    for capability in granted(entry.grants()) {
+    for capability in capabilities(granted.grants) {
         if !all
             .iter()
-            .any(|asked| covers(&capability, &asked.capability, entry.grants()))
+            .any(|asked| covers(&capability, &asked.capability, granted.grants))
         {
-            let granted_by = Some(key_of(config, entry, &capability));
+            let granted_by = Some(key_of(granted, &capability));
             let (need, reason) = (Need::NotAsked, String::new());
             all.push(Asked {
                 capability,
@@ -78,9 +95,13 @@ pub fn compare(config: &Config, entry: &Entry, tools: &[&Tool]) -> Vec<Asked> {
     all
 }
 
-fn asked(config: &Config, entry: &Entry, request: &Request) -> Asked {
+fn asked(
+    granted: Granted<'_>,
+    request: &Request,
+    help: impl Fn(&Capability) -> Option<String>,
+) -> Asked {
     let capability = request.capability.clone();
-    let granted = entry.grants().satisfy(&capability);
+    let is_granted = granted.grants.satisfy(&capability);
     Asked {
         need: if request.optional {
             Need::Optional
@@ -88,14 +109,14 @@ fn asked(config: &Config, entry: &Entry, request: &Request) -> Asked {
             Need::Required
         },
         reason: request.reason.clone(),
-        granted_by: granted.then(|| key_of(config, entry, &capability)),
-        help: (!granted).then(|| entry.how_to_grant(&capability)),
+        granted_by: is_granted.then(|| key_of(granted, &capability)),
+        help: if is_granted { None } else { help(&capability) },
         capability,
     }
 }
 
 /// Grants as the capabilities that they are.
-fn granted(grants: &Grants) -> Vec<Capability> {
+fn capabilities(grants: &Grants) -> Vec<Capability> {
     let mut all: Vec<Capability> = grants
         .folders
         .iter()
@@ -135,13 +156,18 @@ fn covers(granted: &Capability, asked: &Capability, grants: &Grants) -> bool {
 }
 
 /// The key that grants a thing, with its place: the entry's own where it has one.
-fn key_of(config: &Config, entry: &Entry, capability: &Capability) -> String {
-    let own = config.tools.get(entry.name());
+fn key_of(granted: Granted<'_>, capability: &Capability) -> String {
+    let Granted {
+        config,
+        entry,
+        grants,
+    } = granted;
+    let own = config.tools.get(entry);
     let overrides = own.map(|tool| &tool.capabilities);
     let global = &config.runtime.wasm.capabilities;
     match capability {
         Capability::ReadFolder(path) | Capability::WriteFolder(path) => {
-            let folders = entry.grants().folders.iter();
+            let folders = grants.folders.iter();
             let within = |guest: &str| Path::new(path).starts_with(guest);
             let grant = folders
                 .filter(|grant| within(&grant.guest))
@@ -170,4 +196,26 @@ fn key_of(config: &Config, entry: &Entry, capability: &Capability) -> String {
 
 fn origin<T>(own: Option<&Setting<T>>, global: &Setting<T>) -> String {
     own.unwrap_or(global).origin()
+}
+
+/// A table for people, for standard output.
+pub fn table(asked: &[Asked], screen: Screen) -> String {
+    if asked.is_empty() {
+        return "  nothing is asked for, and nothing is granted\n".to_owned();
+    }
+    let mut rows = vec![
+        ["what", "need", "granted by", "why"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    rows.extend(asked.iter().map(|one| {
+        let granted_by = one.granted_by.as_deref().unwrap_or("NOT GRANTED");
+        vec![
+            one.capability.to_string(),
+            one.need.as_str().to_owned(),
+            granted_by.to_owned(),
+            one.reason.clone(),
+        ]
+    }));
+    indented(&screen.guest_out(&columns(&rows)), 2)
 }
