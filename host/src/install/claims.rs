@@ -6,6 +6,7 @@ use cap_std::fs::Dir;
 
 use super::InstallError;
 use super::name::ModuleName;
+use super::naming_entries::described;
 use super::preview::Served;
 use crate::config::Config;
 use crate::registry::{Entry, Snapshot};
@@ -45,7 +46,7 @@ pub(super) fn check(
             continue;
         }
         if claims.has_tool(tool.name()) || claims.own_entries().any(|own| own == entry.name()) {
-            return Err(claims.taken(tool.name(), in_words(entry)));
+            return Err(claims.taken(tool.name(), in_words(config, entry)));
         }
     }
     for broken in snapshot.broken() {
@@ -95,13 +96,16 @@ impl Claims<'_> {
     }
 }
 
-fn in_words(entry: &Entry) -> String {
-    match entry.module() {
-        Some(module) => format!("the module `{}`", module.path().display()),
-        None => match entry.place() {
-            Some(place) => format!("the command of `[tools.custom.{}]` ({place})", entry.name()),
-            None => "the tool of `[tools.shell]`".to_owned(),
-        },
+fn in_words(config: &Config, entry: &Entry) -> String {
+    match (entry.module(), described(config, entry)) {
+        (Some(module), _) => format!("the module `{}`", module.path().display()),
+        (None, Some(tool)) => {
+            format!(
+                "the command of `[tools.custom.{}]` ({})",
+                tool.name, tool.place
+            )
+        }
+        (None, None) => "the tool of `[tools.shell]`".to_owned(),
     }
 }
 

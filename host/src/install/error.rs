@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::config::ToolEntry;
 use crate::{Inspection, ModuleFault, OpenError};
 
 /// Why a module was not installed. Nothing was changed then.
@@ -102,7 +103,7 @@ pub enum RemoveError {
         /// The entry.
         name: String,
         /// Where it stands: `file:line`.
-        place: Option<String>,
+        place: String,
     },
     /// It is the built-in shell.
     #[error("`{name}` is no module: it is the built-in tool of `[tools.shell]`")]
@@ -115,10 +116,8 @@ pub enum RemoveError {
     Outside {
         /// The file.
         path: PathBuf,
-        /// The entry that names it, and where: `file:line`.
-        entry: String,
-        /// Where the entry stands.
-        place: Option<String>,
+        /// The entry that names it, and where that stands: `file:line`.
+        entry: Option<(String, String)>,
     },
     /// There is no file to remove.
     #[error("there is no file `{}`", .path.display())]
@@ -146,24 +145,28 @@ pub enum RemoveError {
 }
 
 impl RemoveError {
+    pub(super) fn of_command(tool: &ToolEntry) -> Self {
+        Self::Command {
+            name: tool.name.clone(),
+            place: tool.place.to_string(),
+        }
+    }
+
     /// What to do about it, where there is something to do.
     pub fn help(&self) -> Option<String> {
-        let at = |place: &Option<String>| {
-            place
-                .as_ref()
-                .map_or_else(String::new, |place| format!(" ({place})"))
-        };
         Some(match self {
             Self::Unknown { .. } => "`prx-host list` shows what there is".into(),
             Self::Command { name, place } => format!(
-                "write `enabled = false` under `[tools.custom.{name}]`{}, or remove the table",
-                at(place)
+                "write `enabled = false` under `[tools.custom.{name}]` ({place}), or remove the table"
             ),
             Self::Shell { .. } => "write `enabled = false` under `[tools.shell]`".into(),
-            Self::Outside { entry, place, .. } => format!(
-                "write `enabled = false` under `[tools.custom.{entry}]`{}, or remove the file yourself",
-                at(place)
+            Self::Outside {
+                entry: Some((entry, place)),
+                ..
+            } => format!(
+                "write `enabled = false` under `[tools.custom.{entry}]` ({place}), or remove the file yourself"
             ),
+            Self::Outside { entry: None, .. } => "remove the file yourself".into(),
             Self::Missing { .. } => {
                 "correct `module` of the entry that names it, or remove the entry".into()
             }

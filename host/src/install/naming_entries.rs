@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::folder;
 use crate::config::{Config, ToolEntry};
+use crate::registry::Entry;
 use crate::runtime::module_file;
 
 /// An entry that speaks of a module.
@@ -28,6 +29,14 @@ pub(super) fn naming<'a>(config: &'a Config, file: &Path) -> Vec<NamingEntry<'a>
         named.then_some(NamingEntry { tool, as_command })
     });
     entries.collect()
+}
+
+/// What the configuration says of an entry that was loaded; `None`: it is the shell's, or
+/// that of a file.
+pub(super) fn described<'a>(config: &'a Config, entry: &Entry) -> Option<&'a ToolEntry> {
+    let tool = config.tools.get(entry.name())?;
+    // An entry called `shell` does not become the tool of `[tools.shell]` by that.
+    (entry.place() == Some(&tool.place)).then_some(tool)
 }
 
 #[cfg(test)]

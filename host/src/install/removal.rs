@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use cap_std::fs::Dir;
 
 use super::claims::IN_FOLDER;
-use super::naming_entries::naming;
+use super::naming_entries::{described, naming};
 use super::{RemoveError, folder};
-use crate::config::Config;
+use crate::config::{Config, ToolEntry};
 use crate::registry::Snapshot;
+use crate::runtime::module_file;
 
 /// An entry of the configuration that names a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,12 +93,9 @@ fn of_tool(
         .or_else(|| tools.find(|tool| tool.entry().name() == name));
     if let Some(tool) = served {
         let entry = tool.entry();
-        return match (entry.module(), entry.place()) {
+        return match (entry.module(), described(config, entry)) {
             (Some(module), _) => Ok(Some(module.path().to_owned())),
-            (None, Some(place)) => Err(RemoveError::Command {
-                name: entry.name().to_owned(),
-                place: Some(place.to_string()),
-            }),
+            (None, Some(tool)) => Err(RemoveError::of_command(tool)),
             (None, None) => Err(RemoveError::Shell {
                 name: name.to_owned(),
             }),
@@ -119,10 +117,7 @@ fn of_tool(
         Some(module) => Ok(Some(
             config.runtime.wasm.module_path.value.join(&module.value),
         )),
-        None => Err(RemoveError::Command {
-            name: name.to_owned(),
-            place: Some(tool.place.to_string()),
-        }),
+        None => Err(RemoveError::of_command(tool)),
     }
 }
 
@@ -148,15 +143,26 @@ fn of_file(path: &Path, folder: Option<&Dir>, stem: &str) -> Option<PathBuf> {
 
 fn outside(config: &Config, module: &Path) -> RemoveError {
     let modules = &config.runtime.wasm.module_path.value;
-    let mut entries = config.tools.values();
-    let entry = entries.find(|tool| {
-        let named = tool.module.as_ref();
-        named.is_some_and(|named| modules.join(&named.value) == *module)
-    });
+    let names_it = |tool: &&ToolEntry| match (&tool.module, &tool.command) {
+        (Some(named), _) => modules.join(&named.value) == *module,
+        (None, Some(command)) => modules.join(module_file(&command.value, modules)) == *module,
+        (None, None) => false,
+    };
+    let entry = config.tools.values().find(names_it);
     RemoveError::Outside {
         path: module.to_owned(),
-        entry: entry.map_or_else(String::new, |entry| entry.name.clone()),
-        place: entry.map(|entry| entry.place.to_string()),
+        entry: entry.map(|entry| (entry.name.clone(), entry.place.to_string())),
+    }
+}
+
+impl NamedBy {
+    fn of(tool: &ToolEntry, as_command: bool) -> Self {
+        Self {
+            entry: tool.name.clone(),
+            place: tool.place.to_string(),
+            is_off: !tool.enabled.value,
+            as_command,
+        }
     }
 }
 
@@ -185,24 +191,32 @@ impl Removal {
         } else {
             None
         };
-        let tools = snapshot.tools().filter(|tool| {
+        let is_it = |other: &Path| folder::inside(other, path).is_some_and(|found| found == inside);
+        let serving = snapshot.tools().filter(|tool| {
             let served = tool.entry().module();
-            served.is_some_and(|served| is_file(served.path(), path, &inside))
+            served.is_some_and(|served| is_it(served.path()))
         });
+        let mut named_by: Vec<NamedBy> = naming(config, &inside)
+            .into_iter()
+            .map(|entry| NamedBy::of(entry.tool, entry.as_command))
+            .collect();
+        let mut tools = Vec::new();
+        for tool in serving {
+            tools.push(tool.name().to_owned());
+            // It may be served to an entry that does not write its path.
+            if let Some(entry) = described(config, tool.entry())
+                && !named_by.iter().any(|known| known.entry == entry.name)
+            {
+                named_by.push(NamedBy::of(entry, false));
+            }
+        }
         let mut broken = snapshot.broken().iter();
-        let is_it = |other: &PathBuf| is_file(other, path, &inside);
-        let named_by = naming(config, &inside).into_iter().map(|entry| NamedBy {
-            entry: entry.tool.name.clone(),
-            place: entry.tool.place.to_string(),
-            is_off: !entry.tool.enabled.value,
-            as_command: entry.as_command,
-        });
         Ok(Self {
-            tools: tools.map(|tool| tool.name().to_owned()).collect(),
+            tools,
             broken: broken
-                .find(|one| one.module.as_ref().is_some_and(is_it))
+                .find(|one| one.module.as_deref().is_some_and(is_it))
                 .map(|one| one.reason.clone()),
-            named_by: named_by.collect(),
+            named_by,
             link_to,
             beside: beside(folder, &inside).map_err(failed)?,
             folder: path.to_owned(),
@@ -245,11 +259,6 @@ impl Removal {
         }
         Ok(())
     }
-}
-
-/// Whether a path is that of a file in the module folder.
-fn is_file(path: &Path, folder: &Path, inside: &Path) -> bool {
-    folder::inside(path, folder).is_some_and(|found| found == inside)
 }
 
 /// What else is in the folder of a module that has one of its own.

@@ -168,6 +168,19 @@ fn a_person_at_a_terminal_is_asked() -> Result<()> {
 }
 
 #[test]
+fn who_asks_for_json_sees_the_rest_before_the_question() -> Result<()> {
+    let place = Place::new(ALL)?;
+    let hints = path("hints")?;
+    let (code, seen) = at_terminal_typing(&place, &["install", &hints, "--json"], "y\n")?;
+    assert_eq!(code, Some(0), "{seen}");
+    let shown = seen.find("requested by hints and granted");
+    let asked = seen.find("[y/N] ");
+    let done = seen.find("\"result\": \"installed\"");
+    assert!(shown.is_some() && shown < asked && asked < done, "{seen}");
+    Ok(())
+}
+
+#[test]
 fn nobody_is_asked_where_nothing_comes_of_it() -> Result<()> {
     let place = Place::new("")?;
     let echo = path("echo")?;

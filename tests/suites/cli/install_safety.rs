@@ -61,7 +61,7 @@ fn a_link_is_replaced_and_not_followed() -> Result<()> {
 /// Runs the program where `modules` is a file system of its own, and lists it after that.
 fn on_own_disk(place: &Place, prepare: &str, arguments: &[&str]) -> Result<Ran> {
     let script = format!(
-        "set -e\nmount -t tmpfs -o size=64k none modules\n{prepare}\nset +e\n\
+        "set -e\nmount -t tmpfs -o size=32k none modules\n{prepare}\nset +e\n\
          \"$@\"\ncode=$?\necho; echo in the folder: $(ls -A modules)\n\
          cat modules/old.wasm 2>/dev/null | wc -c\nexit $code"
     );
@@ -85,7 +85,7 @@ fn nothing_is_left_on_a_full_disk() -> Result<()> {
     let old = Handwritten::default().build()?;
     fs::write(place.path("old"), &old)?;
     let echo = path("echo")?;
-    assert!(fs::metadata(&echo)?.len() > 64 << 10, "the guest would fit");
+    assert!(fs::metadata(&echo)?.len() > 32 << 10, "the guest would fit");
     for name in ["new", "old"] {
         let arguments = ["install", &echo, "--name", name, "--yes", "--replace"];
         let ran = on_own_disk(&place, "cp old modules/old.wasm", &arguments)?;

@@ -102,6 +102,7 @@ impl Place {
             (r"in \d+ ms", "in [time] ms"),
             (r"\d+(\.\d+)? (B|KiB|MiB) in", "[size] in"),
             (r"(size +)\d+(\.\d+)? (B|KiB|MiB)", "$1[size]"),
+            (r#""size": \d+"#, r#""size": "[size]""#),
             (r#""duration_ms": [0-9.]+"#, r#""duration_ms": "[time]""#),
             // The compiler of the guests decides what stands below the first frame.
             (r"  at: .+(\n {6}.+)*", "  at: [frames]"),

@@ -117,7 +117,7 @@ fn variables(granted: Granted<'_>, missing: &[&Capability]) -> (Vec<String>, Vec
     (names, unlisted)
 }
 
-/// The hosts; empty: all of them are asked for.
+/// The hosts; empty: all of them are asked for, and no list is in force that narrows that.
 fn hosts(granted: Granted<'_>, missing: &[&Capability]) -> Vec<String> {
     let new = missing.iter().filter_map(|one| match one {
         Capability::Network(host) => Some(host.clone()),
@@ -136,19 +136,20 @@ fn hosts(granted: Granted<'_>, missing: &[&Capability]) -> Vec<String> {
     let written = own(granted)
         .and_then(|own| own.allowed_hosts.as_ref())
         .map(|hosts: &Setting<Vec<HostPattern>>| &hosts.value)
-        .or(global)
-        .into_iter()
-        .flatten();
+        .or(global);
+    let is_narrowed = written.is_some();
+    let written = written.into_iter().flatten();
     let mut hosts: Vec<String> = Vec::new();
     for host in now.chain(written.map(HostPattern::to_string)).chain(new) {
         if !hosts.contains(&host) {
             hosts.push(host);
         }
     }
-    if hosts.iter().any(|host| host == "*") {
-        hosts.clear();
+    match hosts.iter().position(|host| host == "*") {
+        Some(any) if is_narrowed => vec![hosts.swap_remove(any)],
+        Some(_) => Vec::new(),
+        None => hosts,
     }
-    hosts
 }
 
 #[cfg(test)]
@@ -231,6 +232,10 @@ mod tests {
         assert_eq!(
             lines("", &Grants::default(), &all).unwrap(),
             "[tools.custom.notes.capabilities]\nnetwork = true\n"
+        );
+        assert_eq!(
+            lines(text, &grants, &all).unwrap(),
+            "[tools.custom.notes.capabilities]\nnetwork = true\nallowed_hosts = [\"*\"]\n"
         );
     }
 

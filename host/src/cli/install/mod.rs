@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use super::render::{Failure, Screen};
 use super::{Exit, Global, start};
 
-/// Put a module into the module folder; shows first what it asks for and would be granted
+/// Put a module into the module folder, after showing what it would be granted
 #[derive(clap::Args)]
 #[command(
     after_help = "The file is looked at as the host would: what can not run is refused. A person is asked where
@@ -37,7 +37,7 @@ pub struct Arguments {
     /// Put it in the place of another module of that name.
     #[arg(long)]
     replace: bool,
-    /// Agree to what it would be granted, and ask nobody.
+    /// Agree to what it would be granted.
     #[arg(long, short = 'y')]
     yes: bool,
     /// Show everything and write nothing.

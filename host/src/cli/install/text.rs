@@ -82,7 +82,7 @@ fn grants(entry: &Entry, screen: Screen) -> String {
 }
 
 fn to_grant(plan: &Plan<'_>, lines: &str, screen: Screen) -> String {
-    let heading = format!("to grant the rest, write into {}", plan.config_file);
+    let heading = format!("to grant the rest, {} needs these lines", plan.config_file);
     format!(
         "{}\n{}",
         screen.paint(&heading, Tone::Help),

@@ -42,7 +42,7 @@ pub async fn install(
         return rehearsed(&plan, screen);
     }
     if !screen.json() {
-        screen.print(&format!("{}\n", text(&plan, screen)))?;
+        screen.print(&format!("{}\n\n", text(&plan, screen)))?;
     }
     agree(arguments, &plan, screen)?;
     let replace = if plan.replaces() {
@@ -78,7 +78,7 @@ fn agree(arguments: &Arguments, plan: &Plan<'_>, screen: Screen) -> Result<(), F
     }
     // Who asked for JSON, or sends the sheet elsewhere, has not seen it yet.
     if screen.json() || !screen.out_is_terminal() {
-        screen.note(&format!("{}\n", text(plan, screen.of_stderr())));
+        screen.note(&format!("{}\n\n", text(plan, screen.of_stderr())));
     }
     let grants = plan
         .entries

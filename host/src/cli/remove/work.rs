@@ -74,7 +74,12 @@ fn agree(removal: &Removal, state: Option<&Path>, screen: Screen) -> Result<(), 
 fn consequences(removal: &Removal) -> Vec<String> {
     let mut all = Vec::new();
     if !removal.tools.is_empty() {
-        all.push(format!("{} will be gone", facts::names(&removal.tools)));
+        let tools: Vec<String> = removal
+            .tools
+            .iter()
+            .map(|tool| format!("`{tool}`"))
+            .collect();
+        all.push(format!("{} will be gone", tools.join(", ")));
     }
     all.extend(removal.named_by.iter().map(|entry| {
         let NamedBy {
