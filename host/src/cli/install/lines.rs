@@ -70,9 +70,14 @@ fn own(granted: Granted<'_>) -> Option<&CapabilityOverrides> {
     Some(&tool.capabilities)
 }
 
+/// Texts as an array of TOML, in one line whatever is in them. Strings of JSON are strings
+/// of TOML, but for one character.
 fn list(texts: Vec<String>) -> String {
-    let texts = texts.into_iter().map(toml::Value::String);
-    toml::Value::Array(texts.collect()).to_string()
+    let texts = texts.into_iter().map(serde_json::Value::String);
+    let texts: Vec<String> = texts
+        .map(|text| text.to_string().replace('\u{7f}', "\\u007f"))
+        .collect();
+    format!("[{}]", texts.join(", "))
 }
 
 /// The folders of one key; empty: the key need not be written.
@@ -241,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_module_can_not_smuggle_lines_into_them() {
-        let bad = "x\"]\n[tools.shell]\nenabled = true\n#";
+        let bad = "x\"]\r\n[tools.shell]\nenabled = true\n#\u{7f}\u{1}\\\u{2028}";
         let wanted = [
             Capability::ReadFolder(bad.into()),
             Capability::WriteFolder(bad.into()),
@@ -254,5 +259,7 @@ mod tests {
         assert_eq!(table["tools"].as_table().unwrap().len(), 1, "{text}");
         let keys = table["tools"]["custom"]["notes"]["capabilities"].as_table();
         assert_eq!(keys.unwrap().len(), 5, "{text}");
+        assert_eq!(keys.unwrap()["env_vars"][0].as_str(), Some(bad));
+        assert_eq!(text.lines().count(), 7, "{text}");
     }
 }
