@@ -112,6 +112,7 @@ impl Screen {
 
     /// One on which what is laid out for standard output goes to standard error, with
     /// [`Screen::note`].
+    #[cfg(feature = "wasm-runtime")]
     pub fn of_stderr(self) -> Self {
         Self {
             out: self.err,
