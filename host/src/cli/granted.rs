@@ -1,9 +1,10 @@
 //! What tools ask for against what is granted, and which key grants it.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use prx_host::config::{Config, Setting};
-use prx_host::model::{Access, Capability, Grants, Request};
+use prx_host::model::{Access, Capability, FolderGrant, Grants, Request, format_bytes};
 use serde::Serialize;
 
 use super::render::{Screen, columns, indented};
@@ -20,8 +21,21 @@ pub struct Asked {
     pub reason: String,
     /// The key that grants it; `None`: it is not granted.
     pub granted_by: Option<String>,
+    /// The folder of this machine, where one is granted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_folder: Option<String>,
     /// What would grant it.
     pub help: Option<String>,
+}
+
+impl Asked {
+    /// The thing in words, with the folder of this machine that a granted one is.
+    pub fn in_words(&self) -> String {
+        match &self.host_folder {
+            Some(folder) => format!("{} (`{folder}`)", self.capability),
+            None => self.capability.to_string(),
+        }
+    }
 }
 
 /// How much a thing is wanted.
@@ -82,17 +96,35 @@ pub fn compare<'a>(
             .any(|asked| covers(&capability, &asked.capability, granted.grants))
         {
             let granted_by = Some(key_of(granted, &capability));
+            let host_folder = host_folder(granted, &capability);
             let (need, reason) = (Need::NotAsked, String::new());
             all.push(Asked {
                 capability,
                 need,
                 reason,
                 granted_by,
+                host_folder,
                 help: None,
             });
         }
     }
     all
+}
+
+/// Everything that is granted, as wide as it is, and the key that grants it: a module that
+/// asks for little may be granted more.
+pub fn exact(granted: Granted<'_>) -> Vec<(String, String)> {
+    let all = capabilities(granted.grants).into_iter().map(|one| {
+        let mut what = one.to_string();
+        if let Some(folder) = host_folder(granted, &one) {
+            let _ = write!(what, " (`{folder}`)");
+        }
+        if one == Capability::State {
+            let _ = write!(what, ", {}", format_bytes(granted.grants.state_bytes));
+        }
+        (what, key_of(granted, &one))
+    });
+    all.collect()
 }
 
 fn asked(
@@ -110,6 +142,7 @@ fn asked(
         },
         reason: request.reason.clone(),
         granted_by: is_granted.then(|| key_of(granted, &capability)),
+        host_folder: host_folder(granted, &capability).filter(|_| is_granted),
         help: if is_granted { None } else { help(&capability) },
         capability,
     }
@@ -166,16 +199,9 @@ fn key_of(granted: Granted<'_>, capability: &Capability) -> String {
     let overrides = own.map(|tool| &tool.capabilities);
     let global = &config.runtime.wasm.capabilities;
     match capability {
-        Capability::ReadFolder(path) | Capability::WriteFolder(path) => {
-            let folders = grants.folders.iter();
-            let within = |guest: &str| Path::new(path).starts_with(guest);
-            let grant = folders
-                .filter(|grant| within(&grant.guest))
-                .max_by_key(|grant| grant.access);
-            grant
-                .map(|grant| grant.granted_by.clone())
-                .unwrap_or_default()
-        }
+        Capability::ReadFolder(path) | Capability::WriteFolder(path) => folder(grants, path)
+            .map(|grant| grant.granted_by.clone())
+            .unwrap_or_default(),
         Capability::Variable(name) => match own.filter(|tool| tool.env.value.contains_key(name)) {
             Some(tool) => tool.env.origin(),
             None => origin(
@@ -191,6 +217,23 @@ fn key_of(granted: Granted<'_>, capability: &Capability) -> String {
             overrides.and_then(|own| own.max_state_bytes.as_ref()),
             &global.max_state_bytes,
         ),
+    }
+}
+
+/// The granted folder that a path of the guest is in.
+fn folder<'a>(grants: &'a Grants, path: &str) -> Option<&'a FolderGrant> {
+    let folders = grants.folders.iter();
+    folders
+        .filter(|grant| Path::new(path).starts_with(&grant.guest))
+        .max_by_key(|grant| grant.access)
+}
+
+fn host_folder(granted: Granted<'_>, capability: &Capability) -> Option<String> {
+    match capability {
+        Capability::ReadFolder(path) | Capability::WriteFolder(path) => {
+            folder(granted.grants, path).map(|grant| grant.host.display().to_string())
+        }
+        Capability::Variable(_) | Capability::Network(_) | Capability::State => None,
     }
 }
 
@@ -211,7 +254,7 @@ pub fn table(asked: &[Asked], screen: Screen) -> String {
     rows.extend(asked.iter().map(|one| {
         let granted_by = one.granted_by.as_deref().unwrap_or("NOT GRANTED");
         vec![
-            one.capability.to_string(),
+            one.in_words(),
             one.need.as_str().to_owned(),
             granted_by.to_owned(),
             one.reason.clone(),

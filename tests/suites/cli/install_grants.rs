@@ -90,6 +90,25 @@ fn each_kind_of_grant_needs_a_word() -> Result<()> {
 }
 
 #[test]
+fn a_grant_is_shown_as_wide_as_it_is() -> Result<()> {
+    // The guest asks to read the one and to reach one host.
+    let wide = "[runtime.wasm.capabilities]\nfilesystem_write = [\"./docs::/docs\"]\n\
+                network = true\nmax_state_kb = 1\n";
+    let place = Place::new(wide)?;
+    let ran = place.run(&["install", &path("hints")?])?;
+    assert_eq!(ran.code(), 2);
+    let write = format!("write `/docs` (`{}`)", place.path("docs").display());
+    for said in [ran.stdout(), ran.stderr()] {
+        let granted = said.find("at once").map_or("", |at| &said[at..]);
+        for wide in [&write, "network", "state, 1 KiB"] {
+            assert!(granted.contains(wide), "{wide}: {}", ran.text());
+        }
+        assert!(!granted.contains("api.example.com"), "{}", ran.text());
+    }
+    Ok(())
+}
+
+#[test]
 fn a_command_of_the_configuration_becomes_a_module_only_with_a_word() -> Result<()> {
     let more = "[runtime.wasm.capabilities]\nnetwork = true\n\
                 [tools.custom.sorted]\ncommand = \"sort\"\n[runtime]\nbackend = \"wasm\"\n";

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use prx_host::Snapshot;
 use prx_host::config::Config;
 use prx_host::install::{Candidate, Present, Served};
+use prx_host::model::format_bytes;
 use serde_json::{Value, json};
 
 use super::lines;
@@ -27,6 +28,8 @@ pub struct Entry {
     pub served: Served,
     /// What its tools ask for, and what they would be granted.
     pub asked: Vec<Asked>,
+    /// Everything that it is granted, and the key that grants it.
+    pub granted: Vec<(String, String)>,
     /// What would grant the rest.
     pub lines: Option<String>,
 }
@@ -102,7 +105,7 @@ impl<'a> Plan<'a> {
         let what = match self.candidate.present() {
             Present::Nothing | Present::Same => return None,
             Present::Other { size } => {
-                format!("a module with other content ({size} bytes)")
+                format!("a module with other content ({})", format_bytes(*size))
             }
             Present::Link { to } => format!("a link to `{}`", to.display()),
         };
@@ -158,19 +161,19 @@ impl Entry {
         let requests = served.tools.iter().flat_map(|(_, spec)| &spec.requests);
         let asked = granted::compare(granted, requests, |_| None);
         let lines = lines::to_grant(granted, &asked);
+        let granted = granted::exact(granted);
         Self {
             served,
             asked,
+            granted,
             lines,
         }
     }
 
     /// Everything that it is granted, each with the key that grants it.
     fn grants_in_words(&self) -> Vec<String> {
-        let granted = self.asked.iter().filter_map(|one| {
-            let key = one.granted_by.as_ref()?;
-            Some(format!("{} by {key}", one.capability))
-        });
+        let granted = self.granted.iter();
+        let granted = granted.map(|(what, key)| format!("{what} by {key}"));
         granted.chain(self.settings_in_words()).collect()
     }
 
@@ -199,6 +202,7 @@ impl Entry {
             "switched_off": served.switched_off,
             "tools": tools,
             "requests": self.asked,
+            "grants": served.grants,
             "settings": served.settings,
             "lines_to_grant": self.lines,
             "broken": served.broken.iter().map(|one| json!({ "reason": one.reason, "help": one.help })).collect::<Vec<_>>(),

@@ -17,12 +17,14 @@ pub fn text(plan: &Plan<'_>, screen: Screen) -> String {
     }
     for entry in &plan.entries {
         parts.push(tools(entry, screen));
+        parts.push(requests(entry, screen));
         parts.push(grants(entry, screen));
         if let Some(lines) = &entry.lines {
             parts.push(to_grant(plan, lines, screen));
         }
         parts.extend(warnings(entry, screen));
     }
+    parts.retain(|part| !part.is_empty());
     let parts: Vec<&str> = parts.iter().map(|part| part.trim_end()).collect();
     parts.join("\n\n")
 }
@@ -71,14 +73,33 @@ fn tools(entry: &Entry, screen: Screen) -> String {
     text
 }
 
-fn grants(entry: &Entry, screen: Screen) -> String {
+fn requests(entry: &Entry, screen: Screen) -> String {
     let heading = format!("requested by {} and granted", entry.served.entry);
-    let mut text = screen.paint(&heading, Tone::Heading);
-    let _ = write!(text, "\n{}", granted::table(&entry.asked, screen));
-    if let Some(settings) = entry.settings_in_words() {
-        let _ = writeln!(text, "  it can read {settings}");
+    let heading = screen.paint(&heading, Tone::Heading);
+    format!("{heading}\n{}", granted::table(&entry.asked, screen))
+}
+
+/// What it gets, as wide as it is.
+fn grants(entry: &Entry, screen: Screen) -> String {
+    let when = match entry.served.switched_off {
+        Some(_) => "when it is switched on",
+        None => "at once",
+    };
+    let heading = format!("granted to {} {when}", entry.served.entry);
+    let mut rows: Vec<Vec<String>> = entry
+        .granted
+        .iter()
+        .map(|(what, key)| vec![what.clone(), key.clone()])
+        .collect();
+    rows.extend(entry.settings_in_words().map(|settings| vec![settings]));
+    if rows.is_empty() {
+        return String::new();
     }
-    text
+    format!(
+        "{}\n{}",
+        screen.paint(&heading, Tone::Warning),
+        indented(&screen.guest_out(&columns(&rows)), 2)
+    )
 }
 
 fn to_grant(plan: &Plan<'_>, lines: &str, screen: Screen) -> String {
