@@ -2,10 +2,12 @@
 //!
 //! Invariant: a file has only a hidden, temporary name until it is complete and on the
 //! disk, and loses it when its writing ends in any other way. Its writer holds a lock on
-//! it, so that what a killed writer left can be told from work that goes on.
+//! it, so that what a killed writer left can be told from work that goes on. When it gets
+//! its name nobody has it open for writing, so that no host takes it for half a file.
 
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 
@@ -19,20 +21,22 @@ const RANDOM_BYTES: usize = 8;
 pub(super) struct Temporary<'a> {
     folder: &'a Dir,
     name: String,
-    file: std::fs::File,
+    /// Holds the lock, and can not write.
+    #[allow(dead_code, reason = "held for its lock")]
+    lock: std::fs::File,
 }
 
 impl<'a> Temporary<'a> {
     /// Writes the content and waits until it is on the disk.
     pub(super) fn write(folder: &'a Dir, module: &ModuleName, content: &[u8]) -> io::Result<Self> {
         sweep(folder);
-        let mut temporary = Self::create(folder, module)?;
-        temporary.file.write_all(content)?;
-        temporary.file.sync_all()?;
+        let (temporary, mut file) = Self::create(folder, module)?;
+        file.write_all(content)?;
+        file.sync_all()?;
         Ok(temporary)
     }
 
-    fn create(folder: &'a Dir, module: &ModuleName) -> io::Result<Self> {
+    fn create(folder: &'a Dir, module: &ModuleName) -> io::Result<(Self, std::fs::File)> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o644);
         loop {
@@ -40,16 +44,22 @@ impl<'a> Temporary<'a> {
             getrandom::fill(&mut random)?;
             let number = u64::from_le_bytes(random);
             let name = format!(".{module}.wasm.{number:016x}.tmp");
-            let temporary = Self {
-                file: folder.open_with(&name, &options)?.into_std(),
-                name,
-                folder,
+            let file = folder.open_with(&name, &options)?.into_std();
+            let lock = match open(folder, &name) {
+                Ok(lock) => lock,
+                // A sweep that came in between has removed it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => {
+                    let _ = folder.remove_file(&name);
+                    return Err(error);
+                }
             };
+            let temporary = Self { folder, name, lock };
             // Not every file system can lock; nobody sweeps there.
-            let _ = temporary.file.lock();
-            // A sweep that came in between has removed it.
-            if temporary.file.metadata()?.nlink() > 0 {
-                return Ok(temporary);
+            let _ = temporary.lock.lock();
+            // The same, a moment later.
+            if temporary.lock.metadata()?.nlink() > 0 {
+                return Ok((temporary, file));
             }
         }
     }
@@ -86,18 +96,22 @@ fn sweep(folder: &Dir) {
         if !name.to_str().is_some_and(is_temporary) {
             continue;
         }
-        let mut options = OpenOptions::new();
-        options
-            .read(true)
-            .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW);
-        let Ok(file) = folder.open_with(&name, &options) else {
+        let Ok(file) = open(folder, &name) else {
             continue;
         };
-        let file = file.into_std();
         if file.try_lock().is_ok() && folder.remove_file(&name).is_ok() {
             tracing::debug!(file = ?name, "removed what an interrupted installation left");
         }
     }
+}
+
+/// Opens a file for its lock: never a link, and never to wait for somebody.
+fn open(folder: &Dir, name: impl AsRef<Path>) -> io::Result<std::fs::File> {
+    let mut options = OpenOptions::new();
+    options
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW);
+    Ok(folder.open_with(name, &options)?.into_std())
 }
 
 /// Whether a name is one that [`Temporary`] gives.
@@ -151,6 +165,31 @@ mod tests {
         let error = temporary.settle("notes.wasm").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(names(&folder), ["notes.wasm"]);
+    }
+
+    #[test]
+    fn a_complete_file_is_open_for_reading_only() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = folder::open(root.path()).unwrap().unwrap();
+        let module = ModuleName::new("notes").unwrap();
+        let temporary = Temporary::write(&folder, &module, b"content").unwrap();
+        let mut found = 0;
+        for handle in std::fs::read_dir("/proc/self/fd").unwrap() {
+            let handle = handle.unwrap();
+            // Other tests open and close files meanwhile.
+            let is_it = std::fs::read_link(handle.path())
+                .is_ok_and(|target| target.ends_with(&temporary.name));
+            if is_it {
+                let number = handle.file_name().into_string().unwrap();
+                let told = std::fs::read_to_string(format!("/proc/self/fdinfo/{number}")).unwrap();
+                let flags = told.lines().find_map(|line| line.strip_prefix("flags:"));
+                let flags = i32::from_str_radix(flags.unwrap().trim(), 8).unwrap();
+                assert_eq!(flags & libc::O_ACCMODE, libc::O_RDONLY);
+                found += 1;
+            }
+        }
+        assert_eq!(found, 1);
+        assert_eq!(folder.read(&temporary.name).unwrap(), b"content");
     }
 
     #[test]
