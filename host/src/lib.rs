@@ -17,6 +17,8 @@ mod doctor;
 mod file_state;
 mod grants;
 mod host;
+#[cfg(feature = "wasm-runtime")]
+pub mod install;
 pub mod model;
 mod presence;
 mod registry;

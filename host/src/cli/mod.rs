@@ -7,12 +7,18 @@ mod call;
 mod check;
 mod completions;
 mod config;
+#[cfg(feature = "wasm-runtime")]
+mod consent;
 mod doctor;
 mod facts;
+#[cfg(feature = "wasm-runtime")]
+mod granted;
 mod hosts;
 mod inspect;
+mod install;
 mod list;
 mod listener;
+mod remove;
 mod render;
 mod run;
 mod start;
@@ -63,6 +69,7 @@ impl From<Exit> for ExitCode {
                   5 unavailable, 70 internal, 130 cancelled.",
     after_long_help = "Examples:
   prx-host config init                      write a first configuration
+  prx-host install ./wordcount.wasm         put a module into the folder of modules
   prx-host list                             what can be called
   prx-host call wordcount --arg text=hello  call a tool
   prx-host run -- 'ls | wc -l'              run a command in its sandbox
@@ -110,6 +117,8 @@ enum Command {
     Call(call::Arguments),
     Inspect(inspect::Arguments),
     Check(check::Arguments),
+    Install(install::Arguments),
+    Remove(remove::Arguments),
     Run(run::Arguments),
     Watch(watch::Arguments),
     Doctor(doctor::Arguments),
@@ -173,6 +182,8 @@ fn run(arguments: &Arguments, screen: Screen) -> Result<ExitCode, Failure> {
         Command::Call(call) => call::run(call, global, screen),
         Command::Inspect(inspect) => inspect::run(inspect, global, screen),
         Command::Check(check) => check::run(check, global, screen),
+        Command::Install(install) => install::run(install, global, screen),
+        Command::Remove(remove) => remove::run(remove, global, screen),
         // Its exit code is that of the command it ran.
         Command::Run(run) => return run::run(run, global, screen),
         Command::Watch(watch) => watch::run(watch, global, screen),

@@ -30,3 +30,9 @@ pub fn missing() -> Option<&'static str> {
          build it with `cargo build --release --features wasm-runtime`",
     )
 }
+
+/// Why this build can not do something with modules.
+#[cfg(not(feature = "wasm-runtime"))]
+pub fn without_modules(what: impl Into<String>) -> super::render::Failure {
+    super::render::Failure::new(super::Exit::Unavailable, what).cause(missing().unwrap_or_default())
+}

@@ -23,4 +23,4 @@ pub use error::{Result, RuntimeError};
 pub(crate) use factory::Backends;
 pub use factory::{Selection, create_runtime, create_runtime_in};
 pub use health::Health;
-pub(crate) use module_file::{is_module, module_file, module_name, modules_in};
+pub(crate) use module_file::{IN_FOLDER, is_module, module_file, module_name, modules_in};

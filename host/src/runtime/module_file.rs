@@ -11,7 +11,7 @@ use cap_std::fs::Dir;
 const SUFFIX: &str = ".wasm";
 
 /// The module of a skill that has a folder of its own, for files beside it.
-const IN_FOLDER: &str = "skill.wasm";
+pub(crate) const IN_FOLDER: &str = "skill.wasm";
 
 /// The modules of a module folder, by their paths in there: `<name>.wasm`, and
 /// `<name>/skill.wasm`. Hidden names are somebody's work in progress.

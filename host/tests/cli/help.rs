@@ -9,6 +9,8 @@ const COMMANDS: &[&str] = &[
     "call",
     "inspect",
     "check",
+    "install",
+    "remove",
     "config",
     "config show",
     "config init",
@@ -74,6 +76,8 @@ fn a_wrong_command_line_is_exit_code_2() {
         &["call", "x", "--timeout", "0"],
         &["call", "x", "--timeout", "soon"],
         &["call", "x", "--arg", "novalue"],
+        &["install"],
+        &["remove"],
         &["list", "-v", "-q"],
     ] {
         program(home.path()).args(arguments).assert().code(2);
@@ -89,7 +93,7 @@ fn completions_name_the_commands() {
             .output()
             .unwrap();
         let script = String::from_utf8(output.stdout).unwrap();
-        for command in ["inspect", "check", "completions"] {
+        for command in ["inspect", "check", "install", "remove", "completions"] {
             assert!(script.contains(command), "{shell} has no {command}");
         }
     }

@@ -20,6 +20,8 @@ fn a_build_without_wasm_says_so_and_how_to_get_it() {
         (&["check"], 2),
         (&["call", "skill"], 5),
         (&["inspect", "skill"], 5),
+        (&["install", "modules/skill.wasm"], 5),
+        (&["remove", "skill"], 5),
         (&["--version"], 0),
         (&["--help"], 0),
     ] {

@@ -4,9 +4,13 @@
 mod call;
 mod check;
 mod inspect;
+mod install;
+mod install_grants;
+mod install_safety;
 mod list;
 mod place;
 mod processes;
+mod remove;
 mod run;
 mod terminal;
 mod watch;

@@ -51,6 +51,16 @@ impl Place {
         Ok(fs::write(self.module(name), bytes)?)
     }
 
+    /// The names in the folder of modules, hidden ones too, in order.
+    pub fn modules(&self) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        for item in fs::read_dir(self.path("modules"))? {
+            names.push(item?.file_name().to_string_lossy().into_owned());
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
     /// The program with the configuration, nothing else around it.
     pub fn command(&self) -> Result<Command> {
         let mut command = Command::new(program()?);
@@ -92,6 +102,7 @@ impl Place {
             (r"in \d+ ms", "in [time] ms"),
             (r"\d+(\.\d+)? (B|KiB|MiB) in", "[size] in"),
             (r"(size +)\d+(\.\d+)? (B|KiB|MiB)", "$1[size]"),
+            (r#""size": \d+"#, r#""size": "[size]""#),
             (r#""duration_ms": [0-9.]+"#, r#""duration_ms": "[time]""#),
             // The compiler of the guests decides what stands below the first frame.
             (r"  at: .+(\n {6}.+)*", "  at: [frames]"),

@@ -1,7 +1,7 @@
 //! The program at a terminal: a guest can not drive it, and bytes are not thrown at it.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::process::{Child, Stdio};
 
 use anyhow::Result;
@@ -14,7 +14,17 @@ const CLEAR: &str = "\u{1b}[2J";
 
 /// Runs the program with all its streams at a terminal; everything that arrived there.
 fn at_terminal(place: &Place, arguments: &[&str]) -> Result<(Option<i32>, String)> {
+    at_terminal_typing(place, arguments, "")
+}
+
+/// The same, where somebody has typed something already.
+pub fn at_terminal_typing(
+    place: &Place,
+    arguments: &[&str],
+    typed: &str,
+) -> Result<(Option<i32>, String)> {
     let (mut child, mut master) = start_at_terminal(place, arguments)?;
+    master.write_all(typed.as_bytes())?;
     let mut seen = Vec::new();
     let mut part = [0; 4096];
     // A terminal whose other side is closed gives an error instead of an end.

@@ -1,8 +1,6 @@
 //! `prx-host inspect`: everything about one tool, or about one file.
 
 #[cfg(feature = "wasm-runtime")]
-mod granted;
-#[cfg(feature = "wasm-runtime")]
 mod module;
 mod sheet;
 #[cfg(feature = "wasm-runtime")]
@@ -61,9 +59,5 @@ async fn inspect_file(
     _screen: Screen,
 ) -> Result<Exit, Failure> {
     let what = format!("`{}` can not be looked at", file.display());
-    let failure = Failure::new(Exit::Unavailable, what);
-    Err(match super::version::missing() {
-        Some(missing) => failure.cause(missing),
-        None => failure,
-    })
+    Err(super::version::without_modules(what))
 }

@@ -8,8 +8,8 @@ use prx_host::model::ToolSpec;
 use prx_host::{Host, Inspection, Module, Tool, WasmEncoding};
 use serde_json::{Value, json};
 
-use super::granted::{self, Asked};
 use super::text;
+use crate::cli::granted::{self, Asked, Granted};
 use crate::cli::list::open_failure;
 use crate::cli::render::{Failure, Screen};
 use crate::cli::{Exit, facts};
@@ -65,9 +65,16 @@ pub fn inspect_tools(
     tools: Vec<&Tool>,
     screen: Screen,
 ) -> Result<Exit, Failure> {
-    let asked = tools
-        .first()
-        .map(|first| granted::compare(&host.config(), first.entry(), &tools));
+    let asked = tools.first().map(|first| {
+        let entry = first.entry();
+        let granted = Granted {
+            config: &host.config(),
+            entry: entry.name(),
+            grants: entry.grants(),
+        };
+        let requests = tools.iter().flat_map(|tool| &tool.spec().requests);
+        granted::compare(granted, requests, |wanted| Some(entry.how_to_grant(wanted)))
+    });
     let inspection = Inspection::of_module(module);
     show(
         &Shown {

@@ -6,27 +6,11 @@ use prx_host::Entry;
 use prx_host::model::{Hints, ToolSpec, format_bytes};
 use serde_json::Value;
 
-use crate::cli::render::{Screen, Tone, columns};
+use crate::cli::render::{Screen, Tone, columns, indented};
 
 /// A row of two columns.
 pub fn pair(name: &str, value: String) -> Vec<String> {
     vec![name.to_owned(), value]
-}
-
-/// A text with spaces before each line that is not empty.
-pub fn indented(text: &str, by: usize) -> String {
-    let indent = " ".repeat(by);
-    let mut indented = String::new();
-    for line in text.trim_end().lines() {
-        let line = if line.is_empty() {
-            String::new()
-        } else {
-            format!("{indent}{line}")
-        };
-        indented.push_str(&line);
-        indented.push('\n');
-    }
-    indented
 }
 
 /// A tool as agents see it.

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use prx_host::model::format_bytes;
 use prx_host::{Inspection, Shape};
 
-use super::granted::Asked;
 use super::module::{Shown, encoding_in_words};
-use super::sheet::{indented, limits, pair, tool};
-use crate::cli::render::{Screen, Tone, columns};
+use super::sheet::{limits, pair, tool};
+use crate::cli::granted::{self, Asked};
+use crate::cli::render::{Screen, Tone, columns, indented};
 
 /// The whole report.
 pub fn text(shown: &Shown<'_>, screen: Screen) -> String {
@@ -104,28 +104,7 @@ fn imports(shape: &Shape, screen: Screen) -> String {
 
 fn grants(asked: &[Asked], screen: Screen) -> String {
     let heading = screen.paint("requested and granted", Tone::Heading);
-    if asked.is_empty() {
-        return format!("{heading}\n  nothing is asked for, and nothing is granted");
-    }
-    let mut rows = vec![
-        ["what", "need", "granted by", "why"]
-            .map(str::to_owned)
-            .to_vec(),
-    ];
-    rows.extend(asked.iter().map(|one| {
-        vec![
-            one.capability.to_string(),
-            one.need.as_str().to_owned(),
-            one.granted_by
-                .clone()
-                .unwrap_or_else(|| "NOT GRANTED".into()),
-            one.reason.clone(),
-        ]
-    }));
-    let mut text = format!(
-        "{heading}\n{}",
-        indented(&screen.guest_out(&columns(&rows)), 2)
-    );
+    let mut text = format!("{heading}\n{}", granted::table(asked, screen));
     for help in asked
         .iter()
         .filter_map(|one| Some((&one.capability, one.help.as_ref()?)))

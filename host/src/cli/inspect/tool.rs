@@ -6,9 +6,9 @@ use prx_host::config::Config;
 use prx_host::{Host, Snapshot, Tool};
 use serde_json::{Value, json};
 
-use super::sheet::{indented, limits, pair, tool as sheet_of};
+use super::sheet::{limits, pair, tool as sheet_of};
 use crate::cli::list::{lines_of, open, open_with, what_of};
-use crate::cli::render::{Failure, Screen, Tone, columns};
+use crate::cli::render::{Failure, Screen, Tone, columns, indented};
 use crate::cli::{Exit, facts};
 
 /// Looks at a tool, or at all tools of an entry.

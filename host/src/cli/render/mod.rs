@@ -18,7 +18,7 @@ use super::Exit;
 pub use failure::{Failure, Line};
 pub use loading::loading;
 pub use safe::{Decoder, safe};
-pub use table::{columns, table};
+pub use table::{columns, indented, table};
 
 /// `--color`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -107,6 +107,16 @@ impl Screen {
             quiet,
             out: Stream::new(io::stdout().is_terminal(), colours),
             err: Stream::new(io::stderr().is_terminal(), colours),
+        }
+    }
+
+    /// One on which what is laid out for standard output goes to standard error, with
+    /// [`Screen::note`].
+    #[cfg(feature = "wasm-runtime")]
+    pub fn of_stderr(self) -> Self {
+        Self {
+            out: self.err,
+            ..self
         }
     }
 

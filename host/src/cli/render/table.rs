@@ -65,6 +65,22 @@ pub fn height() -> usize {
     rows - 1
 }
 
+/// A text with spaces before each line that is not empty.
+pub fn indented(text: &str, by: usize) -> String {
+    let indent = " ".repeat(by);
+    let mut indented = String::new();
+    for line in text.trim_end().lines() {
+        let line = if line.is_empty() {
+            String::new()
+        } else {
+            format!("{indent}{line}")
+        };
+        indented.push_str(&line);
+        indented.push('\n');
+    }
+    indented
+}
+
 fn width() -> u16 {
     match rustix::termios::tcgetwinsize(std::io::stdout()) {
         Ok(size) if size.ws_col > 0 => size.ws_col,
