@@ -21,6 +21,8 @@ use super::modules::Modules;
 use super::plan::{self, ModuleFile, Planned, Scope, Subject};
 use super::snapshot::{Broken, Serving, Snapshot, Tool};
 use crate::config::{Config, Environment};
+#[cfg(feature = "wasm-runtime")]
+use crate::runtime::wasm::module::Module;
 use crate::runtime::{Backends, Selection};
 
 /// How loading comes along.
@@ -189,7 +191,7 @@ impl Assembler {
             #[cfg(feature = "wasm-runtime")]
             (Subject::Module(file), tool) => {
                 fault = self.fault(planned);
-                let Some(module) = &self.files.known(&file.path()).serving else {
+                let Some(module) = self.serving(file, planned, before.as_ref()) else {
                     return Attempt::of(Err(fault));
                 };
                 self.modules
@@ -214,13 +216,33 @@ impl Assembler {
         }
     }
 
+    /// The module that serves for a file: its own, or where it never had one, that of
+    /// another file in the module folder that had the name until this one claimed it.
+    #[cfg(feature = "wasm-runtime")]
+    fn serving<'a>(
+        &'a self,
+        file: &ModuleFile,
+        planned: &Planned<'_>,
+        before: Option<&'a Made>,
+    ) -> Option<&'a Arc<Module>> {
+        let path = file.path();
+        let known = self.files.known(&path);
+        let of_another = || {
+            let module = before?.entry.module()?;
+            let is_there =
+                planned.tool.is_none() && module.path() != path && module.path().exists();
+            is_there.then_some(module)
+        };
+        known.serving.as_ref().or_else(of_another)
+    }
+
     /// Whether an entry that was made is of another module than the one that serves now.
     #[cfg(feature = "wasm-runtime")]
     fn is_other(&self, made: &Made, planned: &Planned<'_>) -> bool {
         let Some(file) = planned.module() else {
             return made.entry.module().is_some();
         };
-        match (&self.files.known(&file.path()).serving, made.entry.module()) {
+        match (self.serving(file, planned, Some(made)), made.entry.module()) {
             (Some(serving), Some(module)) => !Arc::ptr_eq(serving, module),
             _ => true,
         }

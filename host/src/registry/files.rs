@@ -31,11 +31,16 @@ pub(super) struct Known {
     pub serving: Option<Arc<Module>>,
     /// What is wrong with the file as it is now.
     pub fault: Option<ModuleFault>,
+    /// The bytes that were refused last, and why: that is not found out twice.
+    refused: Option<Refused>,
     /// Of the bytes that were looked at last; `None`: they are looked at again.
     stamp: Option<Stamp>,
     /// Since when the file is not there.
     missing_since: Option<Instant>,
 }
+
+/// Bytes that can not serve, by their SHA-256.
+type Refused = ([u8; 32], ModuleFault);
 
 /// All files that some entry is about.
 pub(crate) struct ModuleFiles {
@@ -50,7 +55,19 @@ pub(crate) struct ModuleFiles {
 /// A file that was read anew.
 struct Read {
     stamp: Option<Stamp>,
+    /// Of its bytes; `None`: they could not be read.
+    digest: Option<[u8; 32]>,
     outcome: Result<Arc<Module>, ModuleFault>,
+}
+
+impl Read {
+    fn failed(fault: ModuleFault) -> Self {
+        Self {
+            stamp: None,
+            digest: None,
+            outcome: Err(fault),
+        }
+    }
 }
 
 impl ModuleFiles {
@@ -131,19 +148,17 @@ impl ModuleFiles {
         let places = Arc::new(Semaphore::new(width));
         let mut reads = JoinSet::new();
         for (path, source) in files {
-            let serving = self
-                .known
-                .get(&path)
-                .and_then(|known| known.serving.clone());
-            let (places, loader) = (Arc::clone(&places), Arc::clone(&self.loader));
-            let (background, alone) = (background.clone(), self.alone);
+            let known = self.known.get(&path);
+            let reading = Reading {
+                loader: Arc::clone(&self.loader),
+                source,
+                serving: known.and_then(|known| known.serving.clone()),
+                refused: known.and_then(|known| known.refused.clone()),
+                background: background.clone(),
+            };
+            let (places, alone) = (Arc::clone(&places), self.alone);
             reads.spawn(async move {
                 let _place = places.acquire_owned().await;
-                let reading = Reading {
-                    loader,
-                    source,
-                    serving,
-                };
                 let mut contents = None;
                 if alone {
                     match reading.open() {
@@ -151,18 +166,13 @@ impl ModuleFiles {
                         Opened::Unknown(unknown) => contents = Some(unknown),
                     }
                 }
-                let work = move || match contents {
+                let reading = tokio::task::spawn_blocking(move || match contents {
                     Some(contents) => reading.compile(&contents),
                     None => reading.read(),
-                };
-                let reading = tokio::task::spawn_blocking(move || match background {
-                    Some(background) => background.run(work),
-                    None => work(),
                 });
                 // A panic while loading is a fault of the module that caused it.
-                let read = reading.await.unwrap_or_else(|panic| Read {
-                    stamp: None,
-                    outcome: Err(ModuleFault::NotCompiled(panic.to_string())),
+                let read = reading.await.unwrap_or_else(|panic| {
+                    Read::failed(ModuleFault::NotCompiled(panic.to_string()))
                 });
                 (path, read)
             });
@@ -185,11 +195,14 @@ impl Known {
         let fault = match read.outcome {
             Ok(module) => {
                 self.serving = Some(module);
-                self.fault = None;
+                (self.fault, self.refused) = (None, None);
                 return None;
             }
             Err(fault) => fault,
         };
+        if let Some(digest) = read.digest.filter(|_| !fault.may_pass()) {
+            self.refused = Some((digest, fault.clone()));
+        }
         let mut again = (fault == ModuleFault::BeingWritten).then_some(WRITING);
         if let Some(since) = missing_since
             && self.serving.is_some()
@@ -207,11 +220,14 @@ impl Known {
     }
 }
 
-/// A file that is read, and what serves for it.
+/// A file that is read, and what is known of it.
 struct Reading {
     loader: Arc<Loader>,
     source: ModuleSource,
     serving: Option<Arc<Module>>,
+    refused: Option<Refused>,
+    /// Where it is compiled, if that is not here.
+    background: Option<Background>,
 }
 
 /// What can be said of a file without compiling it.
@@ -233,32 +249,43 @@ impl Reading {
     fn open(&self) -> Opened {
         let contents = match self.source.read() {
             Ok(contents) => contents,
-            Err(fault) => {
-                return Opened::Read(Read {
-                    stamp: None,
-                    outcome: Err(fault),
-                });
-            }
+            Err(fault) => return Opened::Read(Read::failed(fault)),
         };
+        let read = |outcome| {
+            Opened::Read(Read {
+                stamp: contents.stamp,
+                digest: Some(contents.digest),
+                outcome,
+            })
+        };
+        if let Some((digest, fault)) = &self.refused
+            && *digest == contents.digest
+        {
+            return read(Err(fault.clone()));
+        }
         let serving = self.serving.as_ref();
         let same = serving.filter(|serving| *serving.digest() == contents.digest);
         let known = same.cloned();
         match known.or_else(|| self.loader.known(&self.source, &contents)) {
-            Some(module) => Opened::Read(Read {
-                stamp: contents.stamp,
-                outcome: Ok(module),
-            }),
+            Some(module) => read(Ok(module)),
             None => Opened::Unknown(contents),
         }
     }
 
     fn compile(&self, contents: &Contents) -> Read {
-        let outcome = self.loader.load_contents(&self.source, contents);
+        let background = self.background.as_ref();
+        let outcome = self
+            .loader
+            .load_contents(&self.source, contents, background);
         let stamp = match &outcome {
             Err(fault) if fault.may_pass() => None,
             _ => contents.stamp,
         };
-        Read { stamp, outcome }
+        Read {
+            stamp,
+            digest: Some(contents.digest),
+            outcome,
+        }
     }
 }
 

@@ -107,7 +107,7 @@ async fn no_length_of_a_file_that_was_cut_takes_the_place_of_the_whole() -> Resu
 }
 
 /// Where the sections of a component end: a file cut there may be a valid one.
-fn section_ends(bytes: &[u8]) -> Vec<usize> {
+pub(super) fn section_ends(bytes: &[u8]) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut depth = 0;
     for payload in wasmparser::Parser::new(0).parse_all(bytes) {
@@ -179,6 +179,58 @@ async fn of_two_modules_with_one_name_the_same_wins_as_at_a_start() -> Result<()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_module_that_can_not_serve_takes_no_name_from_one_that_does() -> Result<()> {
+    let (stage, versions) = stage()?;
+    stage.write_config()?;
+    let host = stage.open().await?;
+    // It comes first, and may be half of a copy.
+    let folder = stage.folder("modules/skill")?;
+    let first = folder.join("skill.wasm");
+    fs::write(&first, &versions.module(2)[..60_000])?;
+    let snapshot = host.reload().await;
+    assert_version(&host, TELL, 1).await?;
+    let all = snapshot.broken();
+    let kept = all
+        .iter()
+        .find(|fault| fault.module.as_deref() == Some(&first));
+    let serving = kept.and_then(|fault| fault.serving.as_ref());
+    assert_eq!(serving.context("nothing serves")?.since.snapshot, 1);
+    ensure!(Arc::ptr_eq(&snapshot, &host.reload().await));
+    // Neither does it when everything is made anew.
+    let other = stage.text() + "[tools.custom.more]\nmodule = \"echo.wasm\"\n";
+    replace(&stage.path("config.toml"), other.as_bytes())?;
+    ensure!(host.reload().await.tool("more").is_some());
+    assert_version(&host, TELL, 1).await?;
+    replace(&first, &versions.module(2))?;
+    host.reload().await;
+    assert_version(&host, TELL, 2).await?;
+    // Broken now, it keeps the name that it has; and what is gone serves for nobody.
+    fs::write(&first, "broken")?;
+    host.reload().await;
+    assert_version(&host, TELL, 2).await?;
+    fs::remove_file(module(&stage, "skill.wasm"))?;
+    fs::remove_dir_all(folder)?;
+    ensure!(host.reload().await.tool(TELL).is_none());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_refused_is_not_compiled_again_until_it_changes() -> Result<()> {
+    let (stage, versions) = stage()?;
+    let host = stage.open().await?;
+    let file = module(&stage, "skill.wasm");
+    replace(&file, &fs::read(guest("lies_no_tools")?)?)?;
+    let refused = host.reload().await;
+    let before = host.cache_statistics();
+    // As new as it is, it is read again: its times prove nothing yet.
+    ensure!(Arc::ptr_eq(&refused, &host.reload().await));
+    assert_eq!(host.cache_statistics(), before);
+    replace(&file, &versions.module(2))?;
+    ensure!(host.reload().await.broken().is_empty());
+    assert_version(&host, TELL, 2).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_version_whose_tools_can_not_be_named_does_not_replace_one_whose_tools_can() -> Result<()>
 {
     let long = "x".repeat(60);
@@ -237,7 +289,7 @@ async fn a_file_that_somebody_is_writing_is_left_alone_until_it_is_complete() ->
 }
 
 /// Root reads everything; what this thread starts is no such root.
-fn give_up_reading_everything() -> Result<()> {
+pub(super) fn give_up_reading_everything() -> Result<()> {
     let all = capabilities(None)?;
     let reading = CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH;
     set_capabilities(

@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 
 use super::abi::{self, Abi, Prepared, Recognised, Skill};
 use super::access::Access;
+use super::background::Background;
 use super::breakdown::one_line;
 use super::compile_cache::{CacheKey, CompileCache};
 use super::compiled::Compiled;
@@ -75,18 +76,21 @@ impl Loader {
 
     /// Loads a module: from the cache where it is known, else by compiling it.
     pub fn load(&self, source: &ModuleSource) -> Result<Arc<Module>, ModuleFault> {
-        self.load_contents(source, &source.read()?)
+        self.load_contents(source, &source.read()?, None)
     }
 
-    /// Loads a module whose file was read already.
+    /// Loads a module whose file was read already. Where it must be compiled, that happens
+    /// in the background, if there is one; what the module itself is asked does not: it
+    /// has a deadline.
     pub fn load_contents(
         &self,
         source: &ModuleSource,
         contents: &Contents,
+        background: Option<&Background>,
     ) -> Result<Arc<Module>, ModuleFault> {
         match self.known(source, contents) {
             Some(module) => Ok(module),
-            None => self.compile(source, contents.digest, &contents.bytes),
+            None => self.compile(source, contents, background),
         }
     }
 
@@ -110,14 +114,19 @@ impl Loader {
     fn compile(
         &self,
         source: &ModuleSource,
-        digest: [u8; 32],
-        bytes: &[u8],
+        contents: &Contents,
+        background: Option<&Background>,
     ) -> Result<Arc<Module>, ModuleFault> {
+        let Contents { bytes, digest, .. } = contents;
         let shape = Shape::read(bytes)?;
         let (kind, version) = recognise(&shape)?;
         check_imports(&shape)?;
         let started = Instant::now();
-        let compiled = self.compile_bytes(shape.encoding, bytes)?;
+        let compile = || self.compile_bytes(shape.encoding, bytes);
+        let compiled = match background {
+            Some(background) => background.run(compile),
+            None => compile(),
+        }?;
         let compile_time = started.elapsed();
         let prepared = kind
             .prepare(&self.engine, &compiled)
@@ -136,7 +145,7 @@ impl Loader {
             compile_time,
             code_bytes,
         };
-        self.remember(digest, &descriptor, &code);
+        self.remember(*digest, &descriptor, &code);
         let size = bytes.len() as u64;
         let encoding = descriptor.shape.encoding;
         // SAFETY: the bytes are what was serialised just now.
@@ -151,7 +160,7 @@ impl Loader {
         tracing::debug!(module = %source.path().display(), ?compile_time, code_bytes, "compiled");
         Ok(Arc::new(Module::new(
             source.path(),
-            digest,
+            *digest,
             size,
             descriptor,
             Some(code),
