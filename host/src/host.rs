@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use tokio::runtime::Handle;
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Mutex, Notify, watch};
 
 use crate::config::{Config, Environment};
 use crate::dispatch::{self, Loader};
 use crate::model::{CallOptions, CallReport};
-use crate::registry::{Assembler, Latest, LoadListener, Scope, Snapshot};
+use crate::registry::{Assembler, Latest, LoadListener, Patience, Scope, Snapshot};
 #[cfg(feature = "wasm-runtime")]
 use crate::registry::{ModuleFiles, Modules};
 use crate::reload::{self, Change, Reconciler, Watching};
@@ -73,6 +73,7 @@ pub struct HostBuilder {
     scope: Scope,
     listener: Option<LoadListener>,
     config_file: Option<PathBuf>,
+    patience: Patience,
     #[cfg(feature = "wasm-runtime")]
     allocation: Allocation,
 }
@@ -106,6 +107,13 @@ impl HostBuilder {
     /// the configuration does not name itself.
     pub fn config_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.config_file = Some(file.into());
+        self
+    }
+
+    /// Waits at most so long for modules that must be compiled. The others are broken until
+    /// [`Host::watch`] or [`Host::reload`] has them: calls hear that they are being compiled.
+    pub fn wait_for_modules(mut self, time: Duration) -> Self {
+        self.patience.loading = Some(time);
         self
     }
 
@@ -149,7 +157,13 @@ impl HostBuilder {
             listener: self.listener,
             latest: Latest::default(),
         };
-        let reconciler = Reconciler::begin(assembler, Arc::clone(&config), self.config_file).await;
+        let reconciler = Reconciler::begin(
+            assembler,
+            Arc::clone(&config),
+            self.config_file,
+            self.patience,
+        )
+        .await;
         Ok(Host::with(config, reconciler, loader))
     }
 }
@@ -200,6 +214,7 @@ impl Host {
             scope: Scope::All,
             listener: None,
             config_file: None,
+            patience: Patience::NONE,
             #[cfg(feature = "wasm-runtime")]
             allocation: Allocation::default(),
         }
@@ -238,7 +253,7 @@ impl Host {
     /// Looks at everything now, whether somebody follows it or not, and answers the
     /// snapshot that is in force then.
     pub async fn reload(&self) -> Arc<Snapshot> {
-        self.reconcile(Duration::ZERO).await;
+        self.reconcile(Patience::NONE).await;
         self.snapshot()
     }
 
@@ -248,9 +263,8 @@ impl Host {
         self.shared.changes.subscribe()
     }
 
-    /// Brings the host up to what its files say; what is away serves on for `patience`.
-    /// Answers how soon to look again, where no event will tell.
-    pub(crate) async fn reconcile(&self, patience: Duration) -> Option<Duration> {
+    /// Brings the host up to what its files say. Answers how soon to look again, where no event will tell.
+    pub(crate) async fn reconcile(&self, patience: Patience) -> Option<Duration> {
         let (shared, runtime) = (Arc::clone(&self.shared), Handle::current());
         // Files are slow, and some file systems never answer.
         let looking = tokio::task::spawn_blocking(move || {
@@ -269,6 +283,11 @@ impl Host {
             tracing::error!("looking for changes failed: {panic}");
             None
         })
+    }
+
+    /// Signals that there is something to look at which no file tells of.
+    pub(crate) async fn signal(self) -> Arc<Notify> {
+        self.shared.reconciler.lock().await.signal()
     }
 
     /// The configuration file that is followed.

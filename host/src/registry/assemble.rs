@@ -18,6 +18,7 @@ use super::files::ModuleFiles;
 use super::made::{Made, NotMade};
 #[cfg(feature = "wasm-runtime")]
 use super::modules::Modules;
+use super::patience::Patience;
 use super::plan::{self, ModuleFile, Planned, Scope, Subject};
 use super::snapshot::{Broken, Serving, Snapshot, Tool};
 use crate::config::{Config, Environment};
@@ -80,12 +81,12 @@ pub(crate) struct Assembled {
 
 impl Assembler {
     /// Loads what there is and freezes it as snapshot `number`. A module whose file is
-    /// away serves on for `patience`.
+    /// away serves on for a while.
     pub async fn assemble(
         &mut self,
         config: &Arc<Config>,
         number: u64,
-        patience: Duration,
+        patience: Patience,
     ) -> Assembled {
         let selection = if plan::needs_selection(config, &self.scope) {
             Some(self.backends.selection().await.clone())
@@ -130,7 +131,7 @@ impl Assembler {
         &mut self,
         config: &'a Config,
         selection: Option<&Selection>,
-        patience: Duration,
+        patience: Patience,
     ) -> (plan::Plan<'a>, Option<Duration>) {
         let listener = self.listener.as_ref();
         let tell = |event| {
@@ -161,7 +162,7 @@ impl Assembler {
         &mut self,
         config: &'a Config,
         selection: Option<&Selection>,
-        _patience: Duration,
+        _patience: Patience,
     ) -> (plan::Plan<'a>, Option<Duration>) {
         let plan = plan::plan(config, &self.scope, selection, &BTreeSet::new());
         (plan, None)

@@ -7,12 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
 use super::assemble::LoadEvent;
+use super::patience::Patience;
 use super::plan::ModuleFile;
 use crate::file_state::Stamp;
 use crate::runtime::wasm::background::Background;
@@ -46,10 +48,31 @@ type Refused = ([u8; 32], ModuleFault);
 pub(crate) struct ModuleFiles {
     loader: Arc<Loader>,
     known: BTreeMap<PathBuf, Known>,
+    /// Files that are being loaded, which may take longer than a look.
+    loading: BTreeSet<PathBuf>,
+    loads: JoinSet<(PathBuf, Read)>,
+    /// As many loads at a time as there are processors.
+    places: Option<Arc<Semaphore>>,
     /// Compiles what comes later, beside the calls that are running.
     background: Option<Background>,
     /// Whether nobody else waits: what is known is loaded without another thread.
     alone: bool,
+    attention: Arc<Attention>,
+}
+
+/// Tells that a load ended while no look waited for it.
+#[derive(Default)]
+struct Attention {
+    is_wanted: AtomicBool,
+    signal: Arc<Notify>,
+}
+
+impl Attention {
+    fn call(&self) {
+        if self.is_wanted.load(Ordering::SeqCst) {
+            self.signal.notify_one();
+        }
+    }
 }
 
 /// A file that was read anew.
@@ -76,9 +99,19 @@ impl ModuleFiles {
         Self {
             loader,
             known: BTreeMap::new(),
+            loading: BTreeSet::new(),
+            loads: JoinSet::new(),
+            places: None,
             background: None,
             alone,
+            attention: Arc::default(),
         }
+    }
+
+    /// Signals that there is something to look at: a load ended after the look that began
+    /// it.
+    pub fn signal(&self) -> Arc<Notify> {
+        Arc::clone(&self.attention.signal)
     }
 
     /// What is known of a file that was looked at.
@@ -92,30 +125,33 @@ impl ModuleFiles {
         serving.map(|(path, _)| path.clone()).collect()
     }
 
-    /// Looks at all files; reads those that may have changed, as many at a time as there
-    /// are processors. A file that is away stays for `patience`. Answers how soon to look
-    /// again, where that depends on nothing that an event would tell.
+    /// Looks at all files, and loads those that may have changed. Answers how soon to look
+    /// again, where nothing will tell.
     pub(super) async fn look(
         &mut self,
         files: impl Iterator<Item = &ModuleFile>,
-        patience: Duration,
+        patience: Patience,
         tell: &(dyn Fn(LoadEvent) + Sync),
     ) -> Option<Duration> {
         let files: BTreeMap<PathBuf, ModuleFile> =
             files.map(|file| (file.path(), file.clone())).collect();
         self.known.retain(|path, _| files.contains_key(path));
         let changed: Vec<(PathBuf, ModuleSource)> = files
-            .into_iter()
-            .map(|(path, file)| (path, source(file)))
+            .iter()
+            .filter(|(path, _)| !self.loading.contains(*path))
+            .map(|(path, file)| (path.clone(), source(file.clone())))
             .filter(|(path, source)| !self.is_unchanged(path, source))
             .collect();
+        let earlier = self.loading.clone();
+        self.load(changed);
         tell(LoadEvent::Started {
-            modules: changed.len(),
+            modules: self.loading.len(),
         });
-        let mut reads = self.read(changed);
+        self.attention.is_wanted.store(false, Ordering::SeqCst);
         let mut again = None;
-        while let Some(read) = reads.join_next().await {
-            let (path, read) = read.expect("the tasks neither panic nor are aborted");
+        let end = patience.loading.map(|time| Instant::now() + time);
+        while let Some((path, read)) = self.next_until(end).await {
+            self.loading.remove(&path);
             tell(LoadEvent::Loaded {
                 module: path.clone(),
                 ok: read.outcome.is_ok(),
@@ -124,11 +160,43 @@ impl ModuleFiles {
                     .as_ref()
                     .is_ok_and(|module| module.from_cache()),
             });
-            let sooner = self.known.entry(path).or_default().note(read, patience);
-            again = sooner.into_iter().chain(again).min();
+            if earlier.contains(&path) {
+                // The file may have changed since it was read.
+                again = Some(Duration::ZERO);
+            }
+            // Nobody may want it any more.
+            if files.contains_key(&path) {
+                let known = self.known.entry(path).or_default();
+                again = known
+                    .note(read, patience.away)
+                    .into_iter()
+                    .chain(again)
+                    .min();
+            }
         }
         tell(LoadEvent::Finished);
+        self.loading.retain(|path| files.contains_key(path));
+        for path in &self.loading {
+            self.known.entry(path.clone()).or_default().is_loading();
+        }
         again
+    }
+
+    /// The next load that ends; `None`: there is none, or it takes longer.
+    async fn next_until(&mut self, end: Option<Instant>) -> Option<(PathBuf, Read)> {
+        let next = async |loads: &mut JoinSet<_>| match end {
+            None => loads.join_next().await,
+            Some(end) => tokio::time::timeout_at(end.into(), loads.join_next())
+                .await
+                .unwrap_or(None),
+        };
+        let mut ended = next(&mut self.loads).await;
+        if ended.is_none() && !self.loads.is_empty() {
+            // From now on the loads must tell; one may have ended just before.
+            self.attention.is_wanted.store(true, Ordering::SeqCst);
+            ended = self.loads.try_join_next();
+        }
+        ended.map(|read| read.expect("the tasks neither panic nor are aborted"))
     }
 
     fn is_unchanged(&self, path: &PathBuf, source: &ModuleSource) -> bool {
@@ -136,18 +204,23 @@ impl ModuleFiles {
         stamp.is_some_and(|stamp| source.stamp() == Ok(stamp))
     }
 
-    fn read(&mut self, files: Vec<(PathBuf, ModuleSource)>) -> JoinSet<(PathBuf, Read)> {
+    fn load(&mut self, files: Vec<(PathBuf, ModuleSource)>) {
+        if files.is_empty() {
+            return;
+        }
         // The first files are read before there are calls, which later ones must not slow.
         let background = self.background.clone();
         self.background.get_or_insert_default();
-        let width = match files.len() {
-            0 | 1 => 1,
-            // It looks into several files.
-            _ => std::thread::available_parallelism().map_or(1, usize::from),
-        };
-        let places = Arc::new(Semaphore::new(width));
-        let mut reads = JoinSet::new();
+        let places = self.places.get_or_insert_with(|| {
+            let width = match files.len() {
+                1 if self.alone => 1,
+                // It looks into several files.
+                _ => std::thread::available_parallelism().map_or(1, usize::from),
+            };
+            Arc::new(Semaphore::new(width))
+        });
         for (path, source) in files {
+            self.loading.insert(path.clone());
             let known = self.known.get(&path);
             let reading = Reading {
                 loader: Arc::clone(&self.loader),
@@ -156,32 +229,30 @@ impl ModuleFiles {
                 refused: known.and_then(|known| known.refused.clone()),
                 background: background.clone(),
             };
-            let (places, alone) = (Arc::clone(&places), self.alone);
-            reads.spawn(async move {
+            let (places, alone) = (Arc::clone(places), self.alone);
+            let attention = Arc::clone(&self.attention);
+            let load = async move {
                 let _place = places.acquire_owned().await;
-                let mut contents = None;
-                if alone {
-                    match reading.open() {
-                        Opened::Read(read) => return (path, read),
-                        Opened::Unknown(unknown) => contents = Some(unknown),
-                    }
-                }
-                let reading = tokio::task::spawn_blocking(move || match contents {
-                    Some(contents) => reading.compile(&contents),
-                    None => reading.read(),
-                });
-                // A panic while loading is a fault of the module that caused it.
-                let read = reading.await.unwrap_or_else(|panic| {
-                    Read::failed(ModuleFault::NotCompiled(panic.to_string()))
-                });
+                let read = reading.in_parts(alone).await;
                 (path, read)
+            };
+            self.loads.spawn(async move {
+                let loaded = load.await;
+                attention.call();
+                loaded
             });
         }
-        reads
     }
 }
 
 impl Known {
+    /// Takes note of a load that goes on.
+    fn is_loading(&mut self) {
+        if self.serving.is_none() {
+            self.fault = Some(ModuleFault::Loading);
+        }
+    }
+
     /// Takes note of what was read; answers how soon to look again.
     fn note(&mut self, read: Read, patience: Duration) -> Option<Duration> {
         self.stamp = read.stamp;
@@ -238,6 +309,26 @@ enum Opened {
 }
 
 impl Reading {
+    /// Reads and loads it on a thread for what blocks; what is known, on this one where
+    /// nobody else waits for it.
+    async fn in_parts(self, alone: bool) -> Read {
+        let mut contents = None;
+        if alone {
+            match self.open() {
+                Opened::Read(read) => return read,
+                Opened::Unknown(unknown) => contents = Some(unknown),
+            }
+        }
+        let reading = tokio::task::spawn_blocking(move || match contents {
+            Some(contents) => self.compile(&contents),
+            None => self.read(),
+        });
+        // A panic while loading is a fault of the module that caused it.
+        reading
+            .await
+            .unwrap_or_else(|panic| Read::failed(ModuleFault::NotCompiled(panic.to_string())))
+    }
+
     fn read(&self) -> Read {
         match self.open() {
             Opened::Read(read) => read,
@@ -274,9 +365,7 @@ impl Reading {
 
     fn compile(&self, contents: &Contents) -> Read {
         let background = self.background.as_ref();
-        let outcome = self
-            .loader
-            .load_contents(&self.source, contents, background);
+        let outcome = self.loader.compile(&self.source, contents, background);
         let stamp = match &outcome {
             Err(fault) if fault.may_pass() => None,
             _ => contents.stamp,

@@ -12,6 +12,7 @@ mod made;
 #[cfg(feature = "wasm-runtime")]
 mod modules;
 mod naming;
+mod patience;
 mod plan;
 mod provided;
 mod snapshot;
@@ -27,5 +28,6 @@ pub(crate) use files::ModuleFiles;
 #[cfg(feature = "wasm-runtime")]
 pub(crate) use modules::Modules;
 pub(crate) use naming::may_have;
+pub(crate) use patience::Patience;
 pub(crate) use plan::Scope;
 pub use snapshot::{Broken, Serving, Snapshot, Tool};

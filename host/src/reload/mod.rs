@@ -24,8 +24,13 @@ use self::folders::Folders;
 use self::settle::settle;
 use self::watcher::Watcher;
 use crate::config::{Reload, ReloadMethod};
-use crate::host::WeakHost;
+use crate::host::{Host, WeakHost};
 use crate::presence::keep;
+use crate::registry::Patience;
+
+/// How long a look waits for modules that are being loaded: what is ready earlier is not
+/// kept back by one that takes minutes.
+const LOADING: Duration = Duration::from_millis(200);
 
 /// How often everything is looked at although no event told to: events are lost with
 /// mounts that come and go.
@@ -45,13 +50,16 @@ pub(crate) fn watch(host: WeakHost, seen: bool) -> Watching {
         tokio::spawn(end.clone().run_until_cancelled_owned(keep(host.clone())));
     }
     tokio::spawn(async move {
+        let Some(signal) = host.upgrade().map(Host::signal) else {
+            return;
+        };
         let follower = Follower {
             host,
-            changes: Arc::new(Notify::new()),
+            changes: signal.await,
             watcher: None,
             complained: false,
         };
-        ended.run_until_cancelled_owned(follower.run()).await
+        ended.run_until_cancelled_owned(follower.run()).await;
     });
     Watching {
         _end: end.drop_guard(),
@@ -99,7 +107,10 @@ impl Follower {
             self.watcher = None;
             return Some(HEARTBEAT);
         }
-        let patience = settings.settle.value;
+        let patience = Patience {
+            away: settings.settle.value,
+            loading: Some(LOADING),
+        };
         self.follow(settings).await?;
         let mut again = self.host.upgrade()?.reconcile(patience).await;
         // A folder that is new may have had its files before it was watched.

@@ -8,10 +8,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use tokio::sync::Notify;
+
 use super::change::Change;
 use super::config_file::ConfigFile;
 use crate::config::Config;
-use crate::registry::{Assembler, Snapshot, Started};
+use crate::registry::{Assembler, Patience, Snapshot, Started};
 use crate::runtime::Backends;
 
 /// What makes the snapshots of a host, one after the other.
@@ -40,9 +42,10 @@ impl Reconciler {
         mut assembler: Assembler,
         config: Arc<Config>,
         standard: Option<PathBuf>,
+        patience: Patience,
     ) -> Self {
         let number = 1;
-        let first = assembler.assemble(&config, number, Duration::ZERO).await;
+        let first = assembler.assemble(&config, number, patience).await;
         let started = Started {
             at: SystemTime::now(),
             snapshot: number,
@@ -61,15 +64,23 @@ impl Reconciler {
         &self.latest
     }
 
+    /// Signals that there is something to look at which no file tells of.
+    pub fn signal(&self) -> Arc<Notify> {
+        #[cfg(feature = "wasm-runtime")]
+        return self.assembler.files.signal();
+        #[cfg(not(feature = "wasm-runtime"))]
+        Arc::default()
+    }
+
     /// The configuration file that is followed.
     pub fn config_file(&self) -> Option<&PathBuf> {
         self.file.path()
     }
 
-    /// Looks at everything. What is away serves on for `patience`.
-    pub async fn reconcile(&mut self, patience: Duration) -> Reconciled {
+    /// Looks at everything.
+    pub async fn reconcile(&mut self, patience: Patience) -> Reconciled {
         let started = Instant::now();
-        let look = self.file.look(&self.assembler.environment, patience);
+        let look = self.file.look(&self.assembler.environment, patience.away);
         let number = self.number + 1;
         let needs_restart = match look.config {
             Some(config) => self.change_config(config, number),

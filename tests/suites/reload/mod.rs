@@ -2,6 +2,7 @@
 //! notices anything but a newer version.
 
 mod config;
+mod loading;
 mod modules;
 mod release;
 mod watching;

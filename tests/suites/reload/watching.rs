@@ -11,10 +11,10 @@ use prx_tests::{Stage, Versions, process};
 use super::{TELL, assert_version, module, replace, stage};
 
 /// Longer than anything here takes on the slowest machine.
-const LONG: Duration = Duration::from_mins(2);
+pub const LONG: Duration = Duration::from_mins(2);
 
 /// Waits until a host serves this version.
-async fn served(host: &Host, tool: &str, version: u32) -> Result<()> {
+pub async fn served(host: &Host, tool: &str, version: u32) -> Result<()> {
     let (mut changes, expected) = (host.changes(), Versions::text(version));
     let is_there = |_: &std::sync::Arc<Change>| {
         let snapshot = host.snapshot();

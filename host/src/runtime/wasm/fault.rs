@@ -15,6 +15,9 @@ pub enum ModuleFault {
     /// Somebody has the file open and writes it.
     #[error("the file is still being written")]
     BeingWritten,
+    /// It is being compiled, which may take minutes.
+    #[error("the module is being compiled")]
+    Loading,
     /// The file is larger than any module should be.
     #[error("the file has {}, more than the {} that a module may have", format_bytes(*size), format_bytes(*limit))]
     TooLarge {
@@ -80,7 +83,11 @@ impl ModuleFault {
     pub(crate) fn may_pass(&self) -> bool {
         matches!(
             self,
-            Self::Missing | Self::Unreadable(_) | Self::BeingWritten | Self::Changed
+            Self::Missing
+                | Self::Unreadable(_)
+                | Self::BeingWritten
+                | Self::Loading
+                | Self::Changed
         )
     }
 
@@ -92,6 +99,7 @@ impl ModuleFault {
             Self::BeingWritten => {
                 "wait until it is complete, or copy to another name first and rename"
             }
+            Self::Loading => "try again in a moment",
             Self::TooLarge { .. } => "build it in release mode and strip it",
             Self::NotAModule(_) => "put a built `.wasm` file in its place, or rename it",
             Self::Truncated => "copy it to another name first and rename it when complete",
