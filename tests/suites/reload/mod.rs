@@ -4,6 +4,7 @@
 mod config;
 mod modules;
 mod release;
+mod storm;
 mod watching;
 
 use std::fs;
