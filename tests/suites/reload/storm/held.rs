@@ -24,7 +24,7 @@ impl Scene {
         let (target, version) = (self.target(), self.version());
         let bytes = self.versions.module(version);
         let written = self.random.below(bytes.len());
-        self.note(format!("{} is half written: {written} bytes", target.file));
+        self.note(&format!("{} is half written: {written} bytes", target.file));
         let mut file = File::create(self.stage.path(target.file))?;
         file.write_all(&bytes[..written])?;
         self.held = Some(Held {
@@ -41,7 +41,7 @@ impl Scene {
         let Some(mut held) = self.held.take() else {
             return Ok(());
         };
-        self.note(format!(
+        self.note(&format!(
             "{} is complete: {}",
             held.target.file, held.version
         ));

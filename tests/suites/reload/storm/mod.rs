@@ -35,13 +35,11 @@ fn whatever_is_done_to_files_nobody_who_calls_is_wronged() -> Result<()> {
     let given = |name| std::env::var(name).ok().map(|text| text.parse::<u64>());
     let steps = given("PRX_STORM_STEPS").transpose()?;
     let steps = steps.map_or(Ok(STEPS), usize::try_from)?;
-    let seeds = match given("PRX_STORM_SEED").transpose()? {
-        Some(seed) => vec![seed],
-        None => {
-            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
-            SEEDS.into_iter().chain([now.as_secs()]).collect()
-        }
-    };
+    let mut seeds = Vec::from_iter(given("PRX_STORM_SEED").transpose()?);
+    if seeds.is_empty() {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
+        seeds.extend(SEEDS.into_iter().chain([now.as_secs()]));
+    }
     for seed in seeds {
         // Root reads everything, and here somebody may not.
         let storm = std::thread::spawn(move || {
@@ -80,7 +78,7 @@ async fn storm(seed: u64, steps: usize) -> Result<()> {
         ..
     } = scene;
     let (snapshots, answers) = match (blown, callers.end().await) {
-        (Ok(()), Ok(seen)) => seen,
+        (Ok(()), Ok(figures)) => figures,
         (blown, called) => {
             let faults = [blown.err(), called.err()].into_iter().flatten();
             let faults: Vec<_> = faults.map(|fault| format!("{fault:#}")).collect();

@@ -125,7 +125,7 @@ impl Scene {
     }
 
     /// Notes what is done.
-    pub fn note(&mut self, what: String) {
+    pub fn note(&mut self, what: &str) {
         self.done.push(format!("{:?} {what}", self.begun.elapsed()));
     }
 

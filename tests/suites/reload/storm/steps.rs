@@ -41,7 +41,7 @@ impl Scene {
     async fn renew(&mut self) -> Result<()> {
         let (target, version) = (self.target(), self.version());
         let way = self.random.one_of(Way::all());
-        self.note(format!("{} by {way:?}: {version}", target.file));
+        self.note(&format!("{} by {way:?}: {version}", target.file));
         self.put(way, target, &self.versions.module(version))
             .await?;
         if self.random.once_in(2) {
@@ -55,7 +55,7 @@ impl Scene {
         let (target, version) = (self.target(), self.version());
         let way = self.random.one_of(Way::all());
         let (what, bytes) = spoiled(&self.versions.module(version), &mut self.random)?;
-        self.note(format!("{} by {way:?}: {what}", target.file));
+        self.note(&format!("{} by {way:?}: {what}", target.file));
         self.put(way, target, &bytes).await
     }
 
@@ -65,7 +65,7 @@ impl Scene {
         let path = self.stage.path(target.file);
         if let Ok(file) = File::options().write(true).open(path) {
             let length = self.random.below(70_000);
-            self.note(format!("{} is cut to {length} bytes", target.file));
+            self.note(&format!("{} is cut to {length} bytes", target.file));
             file.set_len(length as u64)?;
         }
         Ok(())
@@ -76,7 +76,7 @@ impl Scene {
         let target = self.target();
         let path = self.stage.path(target.file);
         if let Ok(file) = File::open(&path) {
-            self.note(format!("{} is touched", target.file));
+            self.note(&format!("{} is touched", target.file));
             let ago = Duration::from_secs(self.random.below(100_000) as u64);
             let time = SystemTime::now() - ago;
             file.set_times(FileTimes::new().set_modified(time))?;
@@ -103,7 +103,7 @@ impl Scene {
             "README.md".to_owned(),
         ];
         let litter = path.with_file_name(self.random.one_of(&all));
-        self.note(format!("{} comes and goes", litter.display()));
+        self.note(&format!("{} comes and goes", litter.display()));
         fs::write(&litter, self.versions.module(1))?;
         if self.random.once_in(2) {
             fs::remove_file(litter)?;
@@ -115,7 +115,7 @@ impl Scene {
     async fn swap_links(&mut self) -> Result<()> {
         let version = self.version();
         self.used += 1;
-        self.note(format!("..data leads to ..{}: {version}", self.used));
+        self.note(&format!("..data leads to ..{}: {version}", self.used));
         let (data, link) = (
             self.stage.path("modules/..data"),
             format!("..{}", self.used),
@@ -143,7 +143,7 @@ impl Scene {
             1 => ("an unknown key", good + "[runtime.wasm.x]\ny = 1\n"),
             2 => ("empty", String::new()),
             3 => {
-                self.note("the configuration goes and comes back".into());
+                self.note("the configuration goes and comes back");
                 fs::remove_file(&path)?;
                 if self.random.once_in(2) {
                     self.said_to_be_broken("(configuration)", true).await?;
@@ -152,7 +152,7 @@ impl Scene {
             }
             _ => ("another", other),
         };
-        self.note(format!("the configuration by {way:?}: {what}"));
+        self.note(&format!("the configuration by {way:?}: {what}"));
         writers::put(way, &path, text.as_bytes(), &mut self.random).await?;
         if self.random.once_in(2) {
             let is_bad = !matches!(what, "another" | "the one before");
@@ -169,8 +169,8 @@ impl Scene {
         let Ok(data) = path.metadata() else {
             return Ok(());
         };
-        self.note(format!("{file} may not be read for a while"));
-        fs::set_permissions(&path, Permissions::from_mode(0))?;
+        self.note(&format!("{file} may not be read for a while"));
+        fs::set_permissions(&path, Permissions::from_mode(0o0))?;
         if self.random.once_in(2) {
             let pause = self.random.below(150);
             tokio::time::sleep(Duration::from_millis(pause as u64)).await;
@@ -185,7 +185,7 @@ impl Scene {
             // The copy would never be complete.
             return Ok(());
         }
-        self.note("the module folder is another".into());
+        self.note("the module folder is another");
         let [now, next, before] = ["modules", "next", "before"].map(|name| self.stage.path(name));
         run(Command::new("cp").arg("-a").arg(&now).arg(&next)).await?;
         let started = Instant::now();
@@ -202,7 +202,7 @@ impl Scene {
             return Ok(());
         }
         let version = self.version();
-        self.note(format!("the folder own is another: {version}"));
+        self.note(&format!("the folder own is another: {version}"));
         let next = self.stage.folder("next-own")?;
         fs::write(next.join("skill.wasm"), self.versions.module(version))?;
         let (own, before) = (
@@ -225,7 +225,7 @@ impl Scene {
         {
             return Ok(());
         }
-        self.note(format!("{} goes", FLEETING.file));
+        self.note(&format!("{} goes", FLEETING.file));
         self.witness.may_be_missed(FLEETING.tool, Instant::now());
         writers::remove(&self.stage.path(FLEETING.file))?;
         if self.random.once_in(2) {
@@ -269,7 +269,7 @@ impl Scene {
                 "a name that can not be"
             }
         };
-        self.note(what.to_owned());
+        self.note(what);
         Ok(())
     }
 }

@@ -9,10 +9,21 @@ use super::contents::spoiled;
 use super::scene::{Scene, TWIN};
 use super::writers::{self, Way};
 
+/// What is in the folder.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum InFolder {
+    /// There is no folder.
+    Nothing,
+    /// What can not serve, or perhaps can.
+    Spoiled,
+    /// A module of this version.
+    Version(u32),
+}
+
 /// Which of the two are there and can serve.
 pub(super) struct Twins {
-    /// The folder, which comes first: its version, or `None` where it can not serve.
-    folder: Option<Option<u32>>,
+    /// What is in the folder, which comes first.
+    folder: InFolder,
     /// The version of the file; `None`: it is not there.
     file: Option<u32>,
 }
@@ -21,7 +32,7 @@ impl Twins {
     /// The file only.
     pub fn new(version: u32) -> Self {
         Self {
-            folder: None,
+            folder: InFolder::Nothing,
             file: Some(version),
         }
     }
@@ -39,46 +50,51 @@ impl Scene {
         let started = Instant::now();
         match self.random.below(5) {
             0 => {
-                self.note(format!("{FILE} by {way:?}: {version}"));
+                self.note(&format!("{FILE} by {way:?}: {version}"));
                 let path = self.stage.path(FILE);
                 let away = writers::put(way, &path, &bytes, &mut self.random).await?;
                 self.was_away(&[TWIN], started, away);
                 self.twins.file = Some(version);
             }
             1 => {
-                self.note(format!("{IN_FOLDER} by {way:?}: {version}"));
+                self.note(&format!("{IN_FOLDER} by {way:?}: {version}"));
                 self.stage.folder(FOLDER)?;
                 let path = self.stage.path(IN_FOLDER);
                 let away = writers::put(way, &path, &bytes, &mut self.random).await?;
                 self.was_away(&[TWIN], started, away);
-                self.twins.folder = Some(Some(version));
+                self.twins.folder = InFolder::Version(version);
             }
             2 => {
                 let (what, bytes) = spoiled(&bytes, &mut self.random)?;
-                self.note(format!("{IN_FOLDER}: {what}"));
+                self.note(&format!("{IN_FOLDER}: {what}"));
                 self.stage.folder(FOLDER)?;
                 super::super::replace(&self.stage.path(IN_FOLDER), &bytes)?;
-                self.twins.folder = Some(None);
+                self.twins.folder = InFolder::Spoiled;
             }
             3 => {
-                self.note(format!("{FOLDER} goes"));
+                self.note(&format!("{FOLDER} goes"));
                 if self.twins.file.is_none() {
                     self.witness.may_be_missed(TWIN, started);
                 }
-                if self.twins.folder.take().is_some() {
+                if self.twins.folder != InFolder::Nothing {
                     fs::remove_dir_all(self.stage.path(FOLDER))?;
+                    self.twins.folder = InFolder::Nothing;
                 }
             }
             _ => {
-                self.note(format!("{FILE} goes"));
-                if self.twins.folder.flatten().is_none() {
+                self.note(&format!("{FILE} goes"));
+                if !matches!(self.twins.folder, InFolder::Version(_)) {
                     self.witness.may_be_missed(TWIN, started);
                 }
                 writers::remove(&self.stage.path(FILE))?;
                 self.twins.file = None;
             }
         }
-        let first = self.twins.folder.unwrap_or(self.twins.file);
+        let first = match self.twins.folder {
+            InFolder::Nothing => self.twins.file,
+            InFolder::Spoiled => None,
+            InFolder::Version(version) => Some(version),
+        };
         match first {
             Some(version) if self.random.once_in(2) => self.served(TWIN, version).await,
             _ => Ok(()),
