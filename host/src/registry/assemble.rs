@@ -141,9 +141,9 @@ impl Assembler {
         };
         loop {
             let plan = plan::plan(config, &self.scope, selection, &self.files.serving());
-            let files = plan.entries.values().filter_map(Planned::module);
+            let files = plan.entries.values().flat_map(Planned::modules);
             let again = self.files.look(files, patience, &tell).await;
-            // The name of what is gone for good is free for another file.
+            // What is gone for good claims no name.
             if !plan.entries.values().any(|planned| self.is_gone(planned)) {
                 return (plan, again);
             }
@@ -153,7 +153,8 @@ impl Assembler {
     #[cfg(feature = "wasm-runtime")]
     fn is_gone(&self, planned: &Planned<'_>) -> bool {
         let file = planned.module().filter(|_| planned.lingers);
-        file.is_some_and(|file| self.files.known(&file.path()).serving.is_none())
+        let mut lingering = file.into_iter().chain(&planned.rival);
+        lingering.any(|file| self.files.known(&file.path()).serving.is_none())
     }
 
     /// Plans; there are no files that could be looked at.
@@ -190,9 +191,9 @@ impl Assembler {
         let (backends, environment) = (&self.backends, &self.environment);
         let offer = match (&planned.subject, planned.tool) {
             #[cfg(feature = "wasm-runtime")]
-            (Subject::Module(file), tool) => {
+            (Subject::Module(_), tool) => {
                 fault = self.fault(planned);
-                let Some(module) = self.serving(file, planned, before.as_ref()) else {
+                let Some(module) = self.serving(planned) else {
                     return Attempt::of(Err(fault));
                 };
                 self.modules
@@ -217,33 +218,21 @@ impl Assembler {
         }
     }
 
-    /// The module that serves for a file: its own, or where it never had one, that of
-    /// another file in the module folder that had the name until this one claimed it.
+    /// The module that serves for an entry: that of its file, or where it never had one,
+    /// that of its rival.
     #[cfg(feature = "wasm-runtime")]
-    fn serving<'a>(
-        &'a self,
-        file: &ModuleFile,
-        planned: &Planned<'_>,
-        before: Option<&'a Made>,
-    ) -> Option<&'a Arc<Module>> {
-        let path = file.path();
-        let known = self.files.known(&path);
-        let of_another = || {
-            let module = before?.entry.module()?;
-            let is_there =
-                planned.tool.is_none() && module.path() != path && module.path().exists();
-            is_there.then_some(module)
-        };
-        known.serving.as_ref().or_else(of_another)
+    fn serving(&self, planned: &Planned<'_>) -> Option<&Arc<Module>> {
+        let mut files = planned.modules().map(ModuleFile::path);
+        files.find_map(|path| self.files.known(&path).serving.as_ref())
     }
 
     /// Whether an entry that was made is of another module than the one that serves now.
     #[cfg(feature = "wasm-runtime")]
     fn is_other(&self, made: &Made, planned: &Planned<'_>) -> bool {
-        let Some(file) = planned.module() else {
+        if planned.module().is_none() {
             return made.entry.module().is_some();
-        };
-        match (self.serving(file, planned, Some(made)), made.entry.module()) {
+        }
+        match (self.serving(planned), made.entry.module()) {
             (Some(serving), Some(module)) => !Arc::ptr_eq(serving, module),
             _ => true,
         }

@@ -26,11 +26,13 @@ pub(super) struct ModuleFolder<'a> {
     files: BTreeMap<PathBuf, Seen>,
 }
 
-/// Whether a file is in the folder.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Seen {
-    Now,
-    Before,
+/// What is known of a file in the folder.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// It is there.
+    now: bool,
+    /// Its module serves so far.
+    serving: bool,
 }
 
 impl<'a> ModuleFolder<'a> {
@@ -45,7 +47,11 @@ impl<'a> ModuleFolder<'a> {
         let inside = lingering
             .iter()
             .filter_map(|file| file.strip_prefix(path).ok());
-        let inside = inside.map(|file| (file.to_owned(), Seen::Before));
+        let serving = Seen {
+            serving: true,
+            ..Seen::default()
+        };
+        let inside = inside.map(|file| (file.to_owned(), serving));
         let mut files: BTreeMap<PathBuf, Seen> = inside.collect();
         let note = |does: &str, error: &std::io::Error| Broken {
             name: "(module folder)".into(),
@@ -67,7 +73,11 @@ impl<'a> ModuleFolder<'a> {
             }
         };
         match folder.as_deref().map(modules_in) {
-            Some(Ok(found)) => files.extend(found.into_iter().map(|file| (file, Seen::Now))),
+            Some(Ok(found)) => {
+                for file in found {
+                    files.entry(file).or_default().now = true;
+                }
+            }
             Some(Err(error)) => broken.push(note("read", &error)),
             None => {}
         }
@@ -91,12 +101,36 @@ impl<'a> ModuleFolder<'a> {
                     let planned = Planned {
                         tool: None,
                         subject,
-                        lingers: *seen == Seen::Before,
+                        lingers: !seen.now,
+                        rival: None,
                     };
                     plan.entries.insert(name, planned);
                 }
-                Err(broken) => plan.broken.push(broken),
+                Err(broken) => {
+                    if seen.now {
+                        plan.broken.push(broken);
+                    }
+                    if seen.serving {
+                        self.rival(file, &name, plan);
+                    }
+                }
             }
+        }
+    }
+
+    /// A file that serves under a name which another one claims now goes on until that one
+    /// serves. What an entry claims is the operator's will.
+    fn rival(&self, file: &Path, name: &str, plan: &mut Plan<'_>) {
+        let Some(planned) = plan.entries.get_mut(name) else {
+            return;
+        };
+        let first = planned.module().map(ModuleFile::path);
+        let first = first
+            .as_deref()
+            .and_then(|first| first.strip_prefix(self.path).ok());
+        let is_serving = |file| self.files.get(file).is_some_and(|seen| seen.serving);
+        if planned.tool.is_none() && first.is_some_and(|first| !is_serving(first)) {
+            planned.rival = Some(self.module(file));
         }
     }
 

@@ -49,6 +49,9 @@ pub(super) struct Planned<'a> {
     pub subject: Subject,
     /// Whether it is planned only because it served, and its file is not seen now.
     pub lingers: bool,
+    /// The file that had the name until this one claimed it, and serves until this one
+    /// can.
+    pub rival: Option<ModuleFile>,
 }
 
 /// What an entry is about.
@@ -69,6 +72,11 @@ impl Planned<'_> {
             Subject::Module(file) => Some(file),
             Subject::Command(_) | Subject::Shell(_) => None,
         }
+    }
+
+    /// The files that may serve for it, the one that it is about first.
+    pub fn modules(&self) -> impl Iterator<Item = &ModuleFile> {
+        self.module().into_iter().chain(&self.rival)
     }
 
     /// What would run it.
@@ -203,6 +211,7 @@ fn plan_shell(config: &Config, scope: &Scope, selection: Option<&Selection>, pla
             tool: None,
             subject,
             lingers: false,
+            rival: None,
         },
     );
 }
@@ -215,6 +224,7 @@ fn plan_command<'a>(tool: &'a ToolEntry, backend: Backend, scope: &Scope, plan: 
         tool: Some(tool),
         subject: Subject::Command(backend),
         lingers: false,
+        rival: None,
     };
     plan.add(&tool.name, planned);
 }
@@ -247,6 +257,7 @@ fn plan_module<'a>(
         tool: Some(tool),
         subject: Subject::Module(file),
         lingers: false,
+        rival: None,
     };
     plan.add(&tool.name, planned);
 }

@@ -14,7 +14,7 @@ use cap_std::fs::Metadata;
 use sha2::{Digest as _, Sha256};
 
 use crate::config::{self, Config, Environment};
-use crate::file_state::is_being_written;
+use crate::file_state::{Stamp, is_being_written};
 use crate::registry::{Broken, Serving, Started};
 
 /// How soon a file is looked at again that somebody is writing.
@@ -182,8 +182,15 @@ fn read(path: &PathBuf) -> Result<Vec<u8>, Unusable> {
     if !data.is_file() {
         return Err(Unusable::NoFile);
     }
-    if is_being_written(&file, &Metadata::from_just_metadata(data)) {
+    let data = Metadata::from_just_metadata(data);
+    if is_being_written(&file, &data) {
         return Err(Unusable::BeingWritten);
     }
-    config::read(file).map_err(unreadable)
+    let text = config::read(file.try_clone().map_err(unreadable)?).map_err(unreadable)?;
+    // Somebody may have begun to write it while it was read.
+    let after = Metadata::from_just_metadata(file.metadata().map_err(unreadable)?);
+    if Stamp::of(&after) != Stamp::of(&data) || is_being_written(&file, &after) {
+        return Err(Unusable::BeingWritten);
+    }
+    Ok(text)
 }

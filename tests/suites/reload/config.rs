@@ -187,3 +187,25 @@ async fn a_configuration_that_only_looks_as_if_it_came_from_a_file_is_not_missed
     assert_eq!(Versions::text(2), text(&host, TELL, json!({})).await?);
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_is_written_over_and_over_is_never_read_by_half() -> Result<()> {
+    let (stage, _) = stage()?;
+    // Cut anywhere before its end, it is a configuration without the last tool.
+    let lines = "# a comment\n".repeat(2000);
+    let stage = stage.entries(&format!(
+        "{lines}[tools.custom.last]\nmodule = \"echo.wasm\"\n"
+    ));
+    let host = open(&stage).await?;
+    let (text, file) = (stage.text(), stage.path("config.toml"));
+    let writing = std::thread::spawn(move || {
+        (0..3000).try_for_each(|turn| fs::write(&file, format!("# {turn}\n{text}")))
+    });
+    while !writing.is_finished() {
+        let snapshot = host.reload().await;
+        ensure!(snapshot.tool("last").is_some(), "{:?}", snapshot.broken());
+    }
+    writing.join().expect("it does not panic")?;
+    ensure!(host.reload().await.broken().is_empty());
+    Ok(())
+}

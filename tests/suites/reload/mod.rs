@@ -5,6 +5,7 @@ mod config;
 mod loading;
 mod modules;
 mod release;
+mod storm;
 mod watching;
 
 use std::fs;

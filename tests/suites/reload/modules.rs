@@ -288,6 +288,19 @@ async fn a_file_that_somebody_is_writing_is_left_alone_until_it_is_complete() ->
     assert_version(&host, TELL, 2).await
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_becomes_a_folder_leaves_nothing_behind() -> Result<()> {
+    let (stage, _) = stage()?;
+    let host = stage.open().await?;
+    let folder = stage.folder("modules/skill")?;
+    fs::rename(module(&stage, "skill.wasm"), folder.join("skill.wasm"))?;
+    let snapshot = host.reload().await;
+    ensure!(snapshot.broken().is_empty(), "{:?}", snapshot.broken());
+    assert_version(&host, TELL, 1).await?;
+    ensure!(Arc::ptr_eq(&snapshot, &host.reload().await));
+    Ok(())
+}
+
 /// Root reads everything; what this thread starts is no such root.
 pub(super) fn give_up_reading_everything() -> Result<()> {
     let all = capabilities(None)?;
@@ -331,6 +344,17 @@ async fn without_permission() -> Result<()> {
         fs::set_permissions(path, kept)?;
     }
     ensure!(host.reload().await.broken().is_empty());
+    assert_version(&host, TELL, 2).await?;
+    // What else claims the name and can not serve makes no difference.
+    let other = stage.folder("modules/skill")?.join("skill.wasm");
+    fs::write(&other, "broken")?;
+    host.reload().await;
+    let kept = folder.metadata()?.permissions();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o000))?;
+    host.reload().await;
+    assert_version(&host, TELL, 2).await?;
+    fs::set_permissions(&folder, kept)?;
+    host.reload().await;
     assert_version(&host, TELL, 2).await
 }
 

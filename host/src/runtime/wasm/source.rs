@@ -116,7 +116,7 @@ impl ModuleSource {
         }
         let stamp = Stamp::of(&metadata);
         let after = file.metadata().map_err(|error| unreadable(&error))?;
-        if Stamp::of(&after) != stamp {
+        if Stamp::of(&after) != stamp || file_state::is_being_written(&file, &after) {
             return Err(ModuleFault::BeingWritten);
         }
         let stamp = Some(stamp).filter(|stamp| !stamp.is_too_fresh(read_at));
