@@ -47,8 +47,9 @@ async fn a_host_can_open_before_its_modules_are_compiled() -> Result<()> {
         other => bail!("{other:?}"),
     }
     let _watching = host.watch();
-    ready(&host, "large").await?;
-    ready(&host, "echo").await?;
+    for tool in ["large", "echo", "trivial"] {
+        ready(&host, tool).await?;
+    }
     assert_healthy(&host).await?;
     ensure!(host.snapshot().broken().is_empty());
     Ok(())
