@@ -60,11 +60,6 @@ impl Folders {
         self.0.keys().map(PathBuf::as_path)
     }
 
-    /// Whether this is one of them.
-    pub fn has(&self, folder: &Path) -> bool {
-        self.0.contains_key(folder)
-    }
-
     /// Whether a change of this path matters.
     pub fn concern(&self, path: &Path) -> bool {
         if self.0.contains_key(path) {

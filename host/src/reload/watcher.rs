@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use notify::event::{AccessKind, AccessMode, ModifyKind};
@@ -145,9 +145,11 @@ fn hear(event: &notify::Result<notify::Event>, known: &RwLock<Known>) -> bool {
         EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
     ) {
         let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
-        let lost = event.paths.iter();
-        let lost: Vec<_> = lost.filter(|path| known.folders.has(path)).collect();
-        known.lost.extend(lost.into_iter().cloned());
+        // What is within goes with it, and may come back as the same by its identity.
+        let is_lost = |folder: &Path| event.paths.iter().any(|path| folder.starts_with(path));
+        let lost = known.folders.paths().filter(|folder| is_lost(folder));
+        let lost: Vec<PathBuf> = lost.map(Path::to_owned).collect();
+        known.lost.extend(lost);
     }
     let known = known.read().unwrap_or_else(PoisonError::into_inner);
     event.paths.iter().any(|path| known.folders.concern(path))
@@ -159,5 +161,40 @@ fn is_reading(kind: EventKind) -> bool {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => false,
         EventKind::Access(_) => true,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use notify::Event;
+    use notify::event::{RemoveKind, RenameMode};
+
+    use super::*;
+    use crate::config::{Config, Environment};
+
+    #[test]
+    fn a_folder_that_is_moved_or_removed_takes_those_within_with_it() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let modules = root.join("modules");
+        std::fs::create_dir_all(modules.join("own")).unwrap();
+        let environment = Environment::new(&root).with("HOME", "/nowhere");
+        let text = "runtime.wasm.module_path = \"modules\"";
+        let file = root.join("config.toml");
+        let loaded = Config::from_toml(text, &file, &environment).unwrap();
+        for kind in [
+            EventKind::Modify(ModifyKind::Name(RenameMode::From)),
+            EventKind::Remove(RemoveKind::Folder),
+        ] {
+            let known = RwLock::new(Known {
+                folders: Folders::of(&loaded.config, Some(&file)),
+                lost: BTreeSet::new(),
+            });
+            let event = Ok(Event::new(kind).add_path(modules.clone()));
+            assert!(hear(&event, &known));
+            let lost = known.into_inner().unwrap().lost;
+            let lost: Vec<_> = lost.into_iter().collect();
+            assert_eq!(lost, [modules.clone(), modules.join("own")]);
+        }
     }
 }

@@ -48,7 +48,7 @@ impl Scene {
         let (way, version) = (self.random.one_of(Way::all()), self.version());
         let bytes = self.versions.module(version);
         let started = Instant::now();
-        match self.random.below(5) {
+        match self.random.below(6) {
             0 => {
                 self.note(&format!("{FILE} by {way:?}: {version}"));
                 let path = self.stage.path(FILE);
@@ -72,6 +72,15 @@ impl Scene {
                 self.twins.folder = InFolder::Spoiled;
             }
             3 => {
+                let Some(version) = self.twins.file.take() else {
+                    return Ok(());
+                };
+                self.note(&format!("{FILE} becomes {IN_FOLDER}"));
+                self.stage.folder(FOLDER)?;
+                fs::rename(self.stage.path(FILE), self.stage.path(IN_FOLDER))?;
+                self.twins.folder = InFolder::Version(version);
+            }
+            4 => {
                 self.note(&format!("{FOLDER} goes"));
                 if self.twins.file.is_none() {
                     self.witness.may_be_missed(TWIN, started);
