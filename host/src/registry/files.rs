@@ -274,9 +274,7 @@ impl Reading {
 
     fn compile(&self, contents: &Contents) -> Read {
         let background = self.background.as_ref();
-        let outcome = self
-            .loader
-            .load_contents(&self.source, contents, background);
+        let outcome = self.loader.compile(&self.source, contents, background);
         let stamp = match &outcome {
             Err(fault) if fault.may_pass() => None,
             _ => contents.stamp,

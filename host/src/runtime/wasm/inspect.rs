@@ -69,7 +69,7 @@ impl Loader {
         inspection.size = contents.bytes.len() as u64;
         inspection.digest = hex(&contents.digest);
         inspection.shape = Shape::read(&contents.bytes).ok();
-        match self.load_contents(&source, &contents, None) {
+        match self.load_contents(&source, &contents) {
             Ok(module) => Inspection::of_module(&module),
             Err(fault) => Inspection {
                 fault: Some(fault),

@@ -76,21 +76,18 @@ impl Loader {
 
     /// Loads a module: from the cache where it is known, else by compiling it.
     pub fn load(&self, source: &ModuleSource) -> Result<Arc<Module>, ModuleFault> {
-        self.load_contents(source, &source.read()?, None)
+        self.load_contents(source, &source.read()?)
     }
 
-    /// Loads a module whose file was read already. Where it must be compiled, that happens
-    /// in the background, if there is one; what the module itself is asked does not: it
-    /// has a deadline.
+    /// Loads a module whose file was read already.
     pub fn load_contents(
         &self,
         source: &ModuleSource,
         contents: &Contents,
-        background: Option<&Background>,
     ) -> Result<Arc<Module>, ModuleFault> {
         match self.known(source, contents) {
             Some(module) => Ok(module),
-            None => self.compile(source, contents, background),
+            None => self.compile(source, contents, None),
         }
     }
 
@@ -111,7 +108,9 @@ impl Loader {
         }
     }
 
-    fn compile(
+    /// Compiles a module that is not known: in the background, if there is one. What the
+    /// module itself is asked has a deadline, and is asked here.
+    pub fn compile(
         &self,
         source: &ModuleSource,
         contents: &Contents,

@@ -171,6 +171,6 @@ fn read(loader: &Loader, source: &ModuleSource, previous: Option<Arc<Module>>) -
     let contents = source.read()?;
     match previous {
         Some(previous) if *previous.digest() == contents.digest => Ok(previous),
-        _ => loader.load_contents(source, &contents, None),
+        _ => loader.load_contents(source, &contents),
     }
 }
