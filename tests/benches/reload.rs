@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// Calls while nothing is compiled.
 const CALLS: usize = 3_000;
 /// Functions of the large module, and steps of each: several megabytes of code.
-const FUNCTIONS: u32 = 3_000;
+const FUNCTIONS: u32 = 8_000;
 const STEPS: i32 = 160;
 /// Longer than anything here takes.
 const LONG: Duration = Duration::from_mins(5);

@@ -108,8 +108,8 @@ impl Loader {
         }
     }
 
-    /// Compiles a module that is not known, in the background, if there is one; what the
-    /// module itself is asked runs here: it has a deadline.
+    /// Compiles a module that is not known: in the background, if there is one. What the
+    /// module itself is asked has a deadline, and is asked here.
     pub fn compile(
         &self,
         source: &ModuleSource,

@@ -67,6 +67,10 @@ impl Scene {
             2 => {
                 let (what, bytes) = spoiled(&bytes, &mut self.random)?;
                 self.note(&format!("{IN_FOLDER}: {what}"));
+                if self.twins.file.is_none() {
+                    // Nobody may have looked since there was a good one.
+                    self.witness.may_be_missed(TWIN, started);
+                }
                 self.stage.folder(FOLDER)?;
                 super::super::replace(&self.stage.path(IN_FOLDER), &bytes)?;
                 self.twins.folder = InFolder::Spoiled;
