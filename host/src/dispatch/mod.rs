@@ -84,6 +84,8 @@ pub(crate) async fn call(
     options: CallOptions,
 ) -> CallReport {
     let started = Instant::now();
+    // A call that never waits would keep whoever calls in a loop from ever yielding.
+    tokio::task::coop::consume_budget().await;
     let ended = match snapshot.tool(name) {
         Some(tool) => {
             let running = tool.counters().begin();

@@ -178,11 +178,11 @@ impl Assembler {
         same_config: bool,
         started: Started,
     ) -> Attempt {
-        let mut fault = None;
+        let fault = self.fault(planned);
         let before = match before {
             Some(before) if same_config && !self.is_other(&before, planned) => {
                 return Attempt {
-                    fault: self.fault(planned),
+                    fault,
                     ..Attempt::of(Ok(before))
                 };
             }
@@ -192,7 +192,6 @@ impl Assembler {
         let offer = match (&planned.subject, planned.tool) {
             #[cfg(feature = "wasm-runtime")]
             (Subject::Module(_), tool) => {
-                fault = self.fault(planned);
                 let Some(module) = self.serving(planned) else {
                     return Attempt::of(Err(fault));
                 };
