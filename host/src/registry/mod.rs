@@ -15,6 +15,8 @@ mod naming;
 mod patience;
 mod plan;
 mod provided;
+#[cfg(feature = "wasm-runtime")]
+mod reading;
 mod snapshot;
 
 pub(crate) use assemble::{Assembler, Latest};
