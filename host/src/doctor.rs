@@ -52,7 +52,7 @@ pub async fn examine(config: &Config, environment: &Environment) -> Examination 
         reason: selection.reason,
         backends,
         system: system(config),
-        hosts: running_hosts(config),
+        hosts: running_hosts(environment, config.file.as_deref()),
     }
 }
 

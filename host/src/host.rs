@@ -11,6 +11,7 @@ use tokio::sync::{Mutex, Notify, watch};
 use crate::config::{Config, Environment};
 use crate::dispatch::{self, Loader};
 use crate::model::{CallOptions, CallReport};
+use crate::presence::{Notice, running_hosts};
 use crate::registry::{Assembler, Latest, LoadListener, Patience, Scope, Snapshot};
 #[cfg(feature = "wasm-runtime")]
 use crate::registry::{ModuleFiles, Modules};
@@ -33,6 +34,7 @@ struct Shared {
     snapshot: ArcSwap<Snapshot>,
     loader: Arc<Loader>,
     reconciler: Mutex<Reconciler>,
+    environment: Environment,
     changes: watch::Sender<Arc<Change>>,
 }
 
@@ -191,6 +193,7 @@ pub fn engine_version() -> Option<&'static str> {
 
 impl Host {
     fn with(config: Arc<Config>, reconciler: Reconciler, loader: Arc<Loader>) -> Self {
+        let environment = reconciler.environment().clone();
         let snapshot = Arc::clone(reconciler.latest());
         for broken in snapshot.broken() {
             tracing::warn!(tool = broken.name, "{}", broken.reason);
@@ -202,6 +205,7 @@ impl Host {
                 snapshot: ArcSwap::new(snapshot),
                 loader,
                 reconciler: Mutex::new(reconciler),
+                environment,
             }),
         }
     }
@@ -223,6 +227,17 @@ impl Host {
     /// Opens a host with this configuration and the process's environment.
     pub async fn open(config: Config) -> Result<Self, OpenError> {
         Self::builder(config).open().await
+    }
+
+    /// The environment that it was opened in.
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.shared.environment
+    }
+
+    /// The hosts of this user that are running on the same configuration file and follow
+    /// their files, oldest first: this one too, if it does.
+    pub fn running(&self) -> Vec<Notice> {
+        running_hosts(&self.shared.environment, self.config().file.as_deref())
     }
 
     /// The configuration in force.

@@ -19,6 +19,8 @@ mod grants;
 mod host;
 #[cfg(feature = "wasm-runtime")]
 pub mod install;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod model;
 mod presence;
 mod registry;

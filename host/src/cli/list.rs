@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use prx_host::config::Config;
-use prx_host::{Broken, Host, HostBuilder, Snapshot, Tool, running_hosts};
+use prx_host::{Broken, Host, HostBuilder, Snapshot, Tool};
 use serde_json::{Value, json};
 
 use super::facts::MissingFolder;
@@ -14,19 +14,57 @@ use super::{Exit, Global, facts, hosts, start, version};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   prx-host list
-  prx-host list --json | jq -r '.[] | select(.state == \"ready\").tool'")]
-pub struct Arguments {}
+  prx-host list --json | jq -r '.[] | select(.state == \"ready\").tool'
+  prx-host list --format openai > tools.json   # for a request to a model")]
+pub struct Arguments {
+    /// Print the tools as JSON in the form in which models are told of them.
+    #[cfg(feature = "mcp")]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+}
+
+/// Forms of tool definitions.
+#[cfg(feature = "mcp")]
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+#[allow(missing_docs, reason = "named as on the command line")]
+enum Format {
+    Openai,
+    Anthropic,
+    Mcp,
+}
+
+impl Arguments {
+    /// The tools in the form that is asked for.
+    #[cfg(feature = "mcp")]
+    fn definitions(&self, host: &Host) -> Option<Vec<Value>> {
+        use prx_host::mcp::{ToolFilter, ToolFormat};
+        let format = match self.format? {
+            Format::Openai => ToolFormat::OpenAi,
+            Format::Anthropic => ToolFormat::Anthropic,
+            Format::Mcp => ToolFormat::Mcp,
+        };
+        Some(host.tool_definitions(format, &ToolFilter::default()))
+    }
+
+    #[cfg(not(feature = "mcp"))]
+    #[allow(clippy::unused_self, reason = "as in a build with forms")]
+    fn definitions(&self, _host: &Host) -> Option<Vec<Value>> {
+        None
+    }
+}
 
 /// Runs the command.
-pub fn run(global: &Global, screen: Screen) -> Result<Exit, Failure> {
+pub fn run(arguments: &Arguments, global: &Global, screen: Screen) -> Result<Exit, Failure> {
     let config = start::configuration(global, screen)?;
     start::block_on(async {
         let host = open(config, screen).await?;
         let snapshot = host.snapshot();
-        if screen.json() {
+        if let Some(definitions) = arguments.definitions(&host) {
+            screen.print_json(&definitions)?;
+        } else if screen.json() {
             screen.print_json(&json(&snapshot))?;
         } else {
-            screen.print(&text(&snapshot, &host.config(), screen))?;
+            screen.print(&text(&snapshot, &host, screen))?;
         }
         Ok(Exit::Ok)
     })
@@ -77,7 +115,8 @@ fn json(snapshot: &Snapshot) -> Vec<Value> {
     all
 }
 
-fn text(snapshot: &Snapshot, config: &Config, screen: Screen) -> String {
+fn text(snapshot: &Snapshot, host: &Host, screen: Screen) -> String {
+    let config = host.config();
     let folder = &config.runtime.wasm.module_path.value;
     let mut rows: Vec<Vec<String>> = snapshot
         .tools()
@@ -108,7 +147,7 @@ fn text(snapshot: &Snapshot, config: &Config, screen: Screen) -> String {
         text.push_str("\n\n");
         text.push_str(&screen.block("warning", Tone::Warning, &missing.what(), &missing.lines()));
     }
-    for note in hosts::notes(snapshot, &running_hosts(config)) {
+    for note in hosts::notes(snapshot, &host.running()) {
         text.push_str("\n\n");
         text.push_str(&screen.block("note", Tone::Warning, &screen.guest_out(&note), &[]));
     }

@@ -18,9 +18,13 @@ mod inspect;
 mod install;
 mod list;
 mod listener;
+#[cfg(feature = "mcp")]
+mod mcp_config;
 mod remove;
 mod render;
 mod run;
+#[cfg(feature = "mcp")]
+mod serve;
 mod start;
 mod version;
 mod watch;
@@ -73,6 +77,7 @@ impl From<Exit> for ExitCode {
   prx-host list                             what can be called
   prx-host call wordcount --arg text=hello  call a tool
   prx-host run -- 'ls | wc -l'              run a command in its sandbox
+  prx-host serve                            serve the tools to an agent over MCP
   prx-host watch                            follow changes and calls
   prx-host doctor                           what works on this machine
 
@@ -120,6 +125,10 @@ enum Command {
     Install(install::Arguments),
     Remove(remove::Arguments),
     Run(run::Arguments),
+    #[cfg(feature = "mcp")]
+    Serve(serve::Arguments),
+    #[cfg(feature = "mcp")]
+    McpConfig(mcp_config::Arguments),
     Watch(watch::Arguments),
     Doctor(doctor::Arguments),
     Config(config::Arguments),
@@ -178,7 +187,7 @@ fn command() -> clap::Command {
 fn run(arguments: &Arguments, screen: Screen) -> Result<ExitCode, Failure> {
     let global = &arguments.global;
     let exit = match &arguments.command {
-        Command::List(_) => list::run(global, screen),
+        Command::List(list) => list::run(list, global, screen),
         Command::Call(call) => call::run(call, global, screen),
         Command::Inspect(inspect) => inspect::run(inspect, global, screen),
         Command::Check(check) => check::run(check, global, screen),
@@ -186,6 +195,10 @@ fn run(arguments: &Arguments, screen: Screen) -> Result<ExitCode, Failure> {
         Command::Remove(remove) => remove::run(remove, global, screen),
         // Its exit code is that of the command it ran.
         Command::Run(run) => return run::run(run, global, screen),
+        #[cfg(feature = "mcp")]
+        Command::Serve(serve) => serve::run(serve, global, screen),
+        #[cfg(feature = "mcp")]
+        Command::McpConfig(config) => mcp_config::run(config, global, screen),
         Command::Watch(watch) => watch::run(watch, global, screen),
         Command::Doctor(_) => doctor::run(global, screen),
         Command::Config(config) => config::run(config, global, screen),

@@ -4,17 +4,19 @@
 use std::future::Future;
 
 use prx_host::config::{self, Config, Discovered, Environment};
+use prx_host::running_hosts;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-use super::render::{Failure, Screen};
+use super::render::{Failure, Screen, Tone};
 use super::{Exit, Global};
 
 /// Sends the program's own messages to standard error.
 pub fn log(verbose: u8, quiet: u8, colours: bool) {
     let default = match (verbose, quiet) {
         // Commands themselves say which modules are broken.
-        (0, 0) => "warn,prx_host::host=error",
+        // What a client did wrong it is told itself.
+        (0, 0) => "warn,prx_host::host=error,rmcp=error",
         (0, 1) => "error",
         (0, _) => "off",
         (1, _) => "info",
@@ -106,7 +108,20 @@ pub fn discover(global: &Global, environment: &Environment) -> Result<Discovered
 pub fn configuration(global: &Global, screen: Screen) -> Result<Config, Failure> {
     let environment = environment()?;
     let discovered = discover(global, &environment)?;
-    let loaded = Config::load(&discovered, &environment).map_err(Failure::of_faults)?;
+    let loaded = Config::load(&discovered, &environment).map_err(|faults| {
+        let file = discovered.file.as_deref();
+        // Who mends the file wants to know that nobody is waiting.
+        for host in running_hosts(&environment, file) {
+            screen.note(&screen.paint_err(
+                &format!(
+                    "note: process {} goes on with the last good configuration, since {}",
+                    host.pid, host.since
+                ),
+                Tone::Warning,
+            ));
+        }
+        Failure::of_faults(faults)
+    })?;
     if !loaded.warnings.is_empty() && global.quiet == 0 {
         screen.note(&loaded.warnings.render(screen.colours_on_stderr()));
     }
@@ -115,6 +130,21 @@ pub fn configuration(global: &Global, screen: Screen) -> Result<Config, Failure>
 
 /// How often timers and signals are looked at: each time that a busy guest yields.
 const EVENT_INTERVAL: u32 = 1;
+
+/// Runs asynchronous work to its end on as many threads as there are processors: for
+/// commands that do many things at a time.
+#[cfg(feature = "mcp")]
+pub fn block_on_all<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Failure::new(Exit::Internal, "threads can not be started").cause(error.to_string())
+        })?;
+    let result = runtime.block_on(Box::pin(work));
+    runtime.shutdown_background();
+    result
+}
 
 /// Runs asynchronous work to its end, on this thread: a command is about one thing, and
 /// what blocks has threads of its own. One that a guest keeps blocked is left behind: it

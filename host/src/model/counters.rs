@@ -7,13 +7,30 @@ use serde::{Deserialize, Serialize};
 
 use super::OutcomeKind;
 
+/// Upper bounds of the classes in which the times of calls are counted; slower ones are
+/// counted behind the last.
+pub const LATENCY_BOUNDS: [Duration; 12] = [
+    Duration::from_micros(100),
+    Duration::from_millis(1),
+    Duration::from_millis(5),
+    Duration::from_millis(10),
+    Duration::from_millis(50),
+    Duration::from_millis(100),
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(5),
+    Duration::from_secs(10),
+    Duration::from_secs(30),
+    Duration::from_mins(1),
+];
+
 /// Counts calls. Numbers that are read while calls end may be of different moments.
 #[derive(Debug, Default)]
 pub struct Counters {
     running: AtomicU64,
-    calls: AtomicU64,
-    failed: AtomicU64,
     nanoseconds: AtomicU64,
+    outcomes: [AtomicU64; OutcomeKind::ALL.len()],
+    latencies: [AtomicU64; LATENCY_BOUNDS.len() + 1],
 }
 
 /// What was counted.
@@ -29,6 +46,22 @@ pub struct Counts {
     pub milliseconds: u64,
 }
 
+/// How long calls took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Latencies {
+    /// Calls in each class of [`LATENCY_BOUNDS`], and behind the last of them.
+    pub counts: Vec<u64>,
+    /// Seconds that they took together.
+    pub seconds: f64,
+}
+
+impl Latencies {
+    /// All calls.
+    pub fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+}
+
 /// A call that is running.
 pub(crate) struct Running<'a>(&'a Counters);
 
@@ -41,11 +74,29 @@ impl Counters {
 
     /// What was counted so far.
     pub fn counts(&self) -> Counts {
+        let calls = self.outcomes.iter().map(|count| count.load(Relaxed)).sum();
+        let well = self.outcomes[OutcomeKind::Ok as usize].load(Relaxed);
         Counts {
             running: self.running.load(Relaxed),
-            calls: self.calls.load(Relaxed),
-            failed: self.failed.load(Relaxed),
+            calls,
+            failed: calls.saturating_sub(well),
             milliseconds: self.nanoseconds.load(Relaxed) / 1_000_000,
+        }
+    }
+
+    /// How many calls ended in each way, ways that never occurred left out.
+    pub fn outcomes(&self) -> Vec<(OutcomeKind, u64)> {
+        let counted = OutcomeKind::ALL.into_iter().zip(&self.outcomes);
+        let counted = counted.map(|(kind, count)| (kind, count.load(Relaxed)));
+        counted.filter(|(_, count)| *count > 0).collect()
+    }
+
+    /// How long calls took.
+    pub fn latencies(&self) -> Latencies {
+        let counts = self.latencies.iter();
+        Latencies {
+            counts: counts.map(|count| count.load(Relaxed)).collect(),
+            seconds: Duration::from_nanos(self.nanoseconds.load(Relaxed)).as_secs_f64(),
         }
     }
 }
@@ -54,17 +105,47 @@ impl Running<'_> {
     /// Counts how the call ended.
     pub fn end(self, kind: OutcomeKind, duration: Duration) {
         let Self(counters) = self;
-        counters.calls.fetch_add(1, Relaxed);
-        if kind != OutcomeKind::Ok {
-            counters.failed.fetch_add(1, Relaxed);
-        }
+        counters.outcomes[kind as usize].fetch_add(1, Relaxed);
         let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         counters.nanoseconds.fetch_add(nanoseconds, Relaxed);
+        let class = LATENCY_BOUNDS.partition_point(|bound| *bound < duration);
+        counters.latencies[class].fetch_add(1, Relaxed);
     }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         self.0.running.fetch_sub(1, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_outcome_and_every_time_has_its_place() {
+        let counters = Counters::default();
+        for (index, kind) in OutcomeKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, index);
+            counters.begin().end(kind, Duration::from_millis(1));
+        }
+        counters
+            .begin()
+            .end(OutcomeKind::Ok, Duration::from_hours(1));
+        let running = counters.begin();
+        let counts = counters.counts();
+        let all = OutcomeKind::ALL.len() as u64;
+        assert_eq!(
+            (counts.calls, counts.failed, counts.running),
+            (all + 1, all - 1, 1)
+        );
+        drop(running);
+        assert_eq!(counters.counts().running, 0);
+        assert_eq!(counters.outcomes()[0], (OutcomeKind::Ok, 2));
+        let latencies = counters.latencies();
+        assert_eq!(latencies.counts[1], all);
+        assert_eq!(latencies.counts.last(), Some(&1));
+        assert_eq!(latencies.total(), all + 1);
     }
 }

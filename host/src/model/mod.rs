@@ -11,7 +11,7 @@ mod units;
 
 pub use call::{CallOptions, Event, EventSink, LogLevel, Progress};
 pub use content::{Content, EmbeddedResource, Media, ResourceBody, ToolOutput};
-pub use counters::{Counters, Counts};
+pub use counters::{Counters, Counts, LATENCY_BOUNDS, Latencies};
 pub use grants::{Access, Capability, FolderGrant, Grants, HostPattern, HostPatternError, Request};
 pub use outcome::{
     ArgumentFault, CallReport, Captured, Denial, LimitKind, Outcome, OutcomeKind, ToolError,

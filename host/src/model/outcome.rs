@@ -155,6 +155,48 @@ pub enum OutcomeKind {
     Internal,
 }
 
+impl OutcomeKind {
+    /// All kinds, in order.
+    pub const ALL: [Self; 12] = [
+        Self::Ok,
+        Self::ToolError,
+        Self::InvalidArguments,
+        Self::Denied,
+        Self::TimedOut,
+        Self::OutOfMemory,
+        Self::LimitReached,
+        Self::Trapped,
+        Self::UnknownTool,
+        Self::Unavailable,
+        Self::Cancelled,
+        Self::Internal,
+    ];
+
+    /// In snake case, as programs read it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::ToolError => "tool_error",
+            Self::InvalidArguments => "invalid_arguments",
+            Self::Denied => "denied",
+            Self::TimedOut => "timed_out",
+            Self::OutOfMemory => "out_of_memory",
+            Self::LimitReached => "limit_reached",
+            Self::Trapped => "trapped",
+            Self::UnknownTool => "unknown_tool",
+            Self::Unavailable => "unavailable",
+            Self::Cancelled => "cancelled",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+impl fmt::Display for OutcomeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 impl Outcome {
     /// Which kind this is.
     pub fn kind(&self) -> OutcomeKind {

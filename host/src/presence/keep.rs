@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::time::timeout;
 
-use super::{Notice, Publisher, folder};
+use super::{Notice, Publisher, folder, name_of};
 use crate::host::WeakHost;
 
 /// How often the numbers of calls are told.
@@ -15,8 +15,11 @@ pub(crate) async fn keep(host: WeakHost) {
     let opened = SystemTime::now();
     let Some((mut changes, folder)) = host
         .upgrade()
-        .map(|host| (host.changes(), folder(&host.config())))
+        .map(|host| (host.changes(), folder(host.environment())))
     else {
+        return;
+    };
+    let Some(folder) = folder else {
         return;
     };
     let publisher = tokio::task::spawn_blocking(move || Publisher::new(&folder)).await;
@@ -53,7 +56,7 @@ pub(crate) async fn keep(host: WeakHost) {
 fn notice(host: &WeakHost, opened: SystemTime) -> Option<Notice> {
     let host = host.upgrade()?;
     let config = host.config();
-    let file = config.file.as_ref().map(|file| file.display().to_string());
+    let file = config.file.as_deref().map(name_of);
     let latest = host.changes().borrow().clone();
     Some(Notice::of(opened, file, &host.snapshot(), &latest))
 }

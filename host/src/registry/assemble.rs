@@ -23,6 +23,8 @@ use super::plan::{self, ModuleFile, Planned, Scope, Subject};
 use super::snapshot::{Broken, Serving, Snapshot, Tool};
 use crate::config::{Config, Environment};
 #[cfg(feature = "wasm-runtime")]
+use crate::runtime::wasm::fault::ModuleFault;
+#[cfg(feature = "wasm-runtime")]
 use crate::runtime::wasm::module::Module;
 use crate::runtime::{Backends, Selection};
 
@@ -244,6 +246,7 @@ impl Assembler {
         known.fault.as_ref().map(|fault| NotMade {
             reason: fault.to_string(),
             help: fault.help().map(str::to_owned),
+            is_loading: *fault == ModuleFault::Loading,
         })
     }
 
@@ -339,6 +342,7 @@ fn taken_by(first: &Tool) -> NotMade {
             first.entry().name()
         ),
         help: Some("give one of the two entries another name".into()),
+        is_loading: false,
     }
 }
 
@@ -347,6 +351,7 @@ fn without_modules() -> NotMade {
     NotMade {
         reason: "this prx-host was built without the `wasm` backend".into(),
         help: Some("build it with `--features wasm-runtime`".into()),
+        is_loading: false,
     }
 }
 
@@ -366,5 +371,6 @@ fn broken(name: &str, planned: &Planned<'_>, why: NotMade, serving: Option<Servi
         reason: why.reason,
         help: why.help,
         serving,
+        is_loading: why.is_loading,
     }
 }

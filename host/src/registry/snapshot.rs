@@ -54,6 +54,19 @@ impl Snapshot {
         &self.broken
     }
 
+    /// Whether a module of it is being compiled, and will be there later.
+    pub fn is_loading(&self) -> bool {
+        self.broken.iter().any(|broken| broken.is_loading)
+    }
+
+    /// Whether a name is that of a tool, or of something that is broken.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn is_known(&self, name: &str) -> bool {
+        let mut broken = self.broken.iter();
+        self.tools.contains_key(name)
+            || broken.any(|broken| super::naming::may_have(&broken.name, name))
+    }
+
     /// Whether nothing changed from one to the other: the very same tools, and the same
     /// faults.
     pub(crate) fn is_as(&self, other: &Self) -> bool {
@@ -186,4 +199,7 @@ pub struct Broken {
     /// What serves in its place: the last good version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serving: Option<Serving>,
+    /// Whether nothing is wrong: it is being compiled.
+    #[serde(skip)]
+    pub(crate) is_loading: bool,
 }

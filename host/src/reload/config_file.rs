@@ -163,6 +163,7 @@ impl ConfigFile {
                 version: None,
                 since: self.in_force,
             }),
+            is_loading: false,
         })
     }
 }

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 use super::change::Change;
 use super::config_file::ConfigFile;
-use crate::config::Config;
+use crate::config::{Config, Environment};
 use crate::registry::{Assembler, Patience, Snapshot, Started};
 use crate::runtime::Backends;
 
@@ -23,6 +23,7 @@ pub(crate) struct Reconciler {
     file: ConfigFile,
     number: u64,
     latest: Arc<Snapshot>,
+    signal: Arc<Notify>,
 }
 
 /// What reconciling brought.
@@ -50,7 +51,12 @@ impl Reconciler {
             at: SystemTime::now(),
             snapshot: number,
         };
+        #[cfg(feature = "wasm-runtime")]
+        let signal = assembler.files.signal();
+        #[cfg(not(feature = "wasm-runtime"))]
+        let signal = Arc::default();
         Self {
+            signal,
             file: ConfigFile::new(&config, standard, started),
             assembler,
             config,
@@ -66,10 +72,12 @@ impl Reconciler {
 
     /// Signals that there is something to look at which no file tells of.
     pub fn signal(&self) -> Arc<Notify> {
-        #[cfg(feature = "wasm-runtime")]
-        return self.assembler.files.signal();
-        #[cfg(not(feature = "wasm-runtime"))]
-        Arc::default()
+        Arc::clone(&self.signal)
+    }
+
+    /// The environment that tools may be granted variables of.
+    pub fn environment(&self) -> &Environment {
+        &self.assembler.environment
     }
 
     /// The configuration file that is followed.

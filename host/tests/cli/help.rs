@@ -11,6 +11,13 @@ const COMMANDS: &[&str] = &[
     "check",
     "install",
     "remove",
+    "run",
+    #[cfg(feature = "mcp")]
+    "serve",
+    #[cfg(feature = "mcp")]
+    "mcp-config",
+    "watch",
+    "doctor",
     "config",
     "config show",
     "config init",
@@ -19,7 +26,7 @@ const COMMANDS: &[&str] = &[
 ];
 
 #[test]
-#[cfg(feature = "wasm-runtime")]
+#[cfg(all(feature = "mcp", feature = "wasm-runtime"))]
 fn help_texts_are_these() {
     let home = home();
     for command in COMMANDS {

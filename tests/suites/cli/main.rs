@@ -8,6 +8,7 @@ mod install;
 mod install_grants;
 mod install_safety;
 mod list;
+mod mcp;
 mod place;
 mod processes;
 mod remove;

@@ -6,7 +6,7 @@ mod view;
 use std::io::Write as _;
 use std::time::Duration;
 
-use prx_host::{Change, Host, running_hosts};
+use prx_host::{Change, Host};
 use serde_json::json;
 
 use super::list::open_with;
@@ -65,7 +65,7 @@ fn now(host: &Host) -> serde_json::Value {
         "snapshot": snapshot.number(),
         "tools": snapshot.tools().map(|tool| facts::tool_json(tool)).collect::<Vec<_>>(),
         "broken": snapshot.broken(),
-        "hosts": running_hosts(&host.config()),
+        "hosts": host.running(),
     })
 }
 

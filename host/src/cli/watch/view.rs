@@ -1,9 +1,10 @@
 //! What `watch` shows at one moment.
 
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use prx_host::{Change, Host, Notice, Snapshot, Tool, running_hosts};
+use prx_host::{Change, Host, Notice, Snapshot, Tool};
 
 use super::rates::{Rate, Rates};
 use crate::cli::list::block_of;
@@ -26,7 +27,7 @@ pub struct View {
 impl View {
     /// Looks at a host, and at those that are running.
     pub fn new(host: &Host, rates: &mut Rates) -> Self {
-        let hosts = running_hosts(&host.config());
+        let hosts = host.running();
         let rates = rates.look(&hosts);
         let snapshot = host.snapshot();
         let latest = host.changes().borrow().clone();
@@ -34,8 +35,10 @@ impl View {
             let rate = rates.get(tool.name()).copied().unwrap_or_default();
             row(tool, rate, &snapshot, &hosts)
         });
+        let mut rows: Vec<_> = rows.collect();
+        rows.extend(served_elsewhere(&snapshot, &hosts, &rates));
         Self {
-            rows: rows.collect(),
+            rows,
             snapshot: Arc::clone(&snapshot),
             latest,
             hosts,
@@ -104,6 +107,49 @@ impl View {
     }
 }
 
+/// Tools that a running host serves and a fresh start would not.
+fn served_elsewhere(
+    snapshot: &Snapshot,
+    hosts: &[Notice],
+    rates: &HashMap<String, Rate>,
+) -> Vec<Vec<String>> {
+    let mut rows = BTreeMap::new();
+    for host in hosts {
+        for tool in host
+            .tools
+            .iter()
+            .filter(|tool| snapshot.tool(&tool.name).is_none())
+        {
+            let rate = rates.get(&tool.name).copied().unwrap_or_default();
+            let state = format!("only in process {}", host.pid);
+            let version = tool.version.as_deref();
+            let row = columns(&tool.name, version, tool.since.clone(), state, rate);
+            rows.entry(tool.name.clone()).or_insert(row);
+        }
+    }
+    rows.into_values().collect()
+}
+
+fn columns(
+    name: &str,
+    version: Option<&str>,
+    since: String,
+    state: String,
+    rate: Rate,
+) -> Vec<String> {
+    vec![
+        name.to_owned(),
+        version.map_or_else(|| "-".into(), |hex| hex.chars().take(SHORT).collect()),
+        since,
+        state,
+        rate.counts.calls.to_string(),
+        rate.per_second
+            .map_or_else(|| "-".into(), |speed| format!("{speed:.1}")),
+        rate.counts.failed.to_string(),
+        rate.counts.running.to_string(),
+    ]
+}
+
 fn row(tool: &Tool, rate: Rate, snapshot: &Snapshot, hosts: &[Notice]) -> Vec<String> {
     let entry = tool.entry();
     let version = entry.version();
@@ -124,15 +170,6 @@ fn row(tool: &Tool, rate: Rate, snapshot: &Snapshot, hosts: &[Notice]) -> Vec<St
     } else {
         "ready".into()
     };
-    vec![
-        tool.name().to_owned(),
-        version.map_or_else(|| "-".into(), |hex| hex.chars().take(SHORT).collect()),
-        humantime::format_rfc3339_seconds(entry.started().at).to_string(),
-        state,
-        rate.counts.calls.to_string(),
-        rate.per_second
-            .map_or_else(|| "-".into(), |speed| format!("{speed:.1}")),
-        rate.counts.failed.to_string(),
-        rate.counts.running.to_string(),
-    ]
+    let since = humantime::format_rfc3339_seconds(entry.started().at).to_string();
+    columns(tool.name(), version.as_deref(), since, state, rate)
 }

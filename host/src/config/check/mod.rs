@@ -89,7 +89,7 @@ fn read<'a>(document: &'a Document<'a>, entries: &'a DeTable<'a>) -> Config {
     let security = root.table("security");
     let tools = root.table("tools");
     security::check_neighbours(&security);
-    Config {
+    let config = Config {
         file: Some(document.source.file().to_owned()),
         digest: Some(Sha256::digest(document.source.text()).into()),
         sandbox: security::sandbox(&security.table("sandbox")),
@@ -97,6 +97,32 @@ fn read<'a>(document: &'a Document<'a>, entries: &'a DeTable<'a>) -> Config {
         shell: tools::shell(&tools),
         tools: tools::read(&tools, &runtime),
         runtime,
+    };
+    check_variables(document, &config);
+    config
+}
+
+/// A variable is granted only if both lists have it; in one alone it does nothing.
+fn check_variables(document: &Document<'_>, config: &Config) {
+    let whitelist = &config.runtime.env_whitelist;
+    let tools = config.tools.values();
+    let of_tools = tools.filter_map(|tool| tool.capabilities.env_vars.as_ref());
+    for granted in of_tools.chain([&config.runtime.wasm.capabilities.env_vars]) {
+        let names = granted.value.iter();
+        let useless: Vec<String> = names
+            .filter(|name| !whitelist.value.contains(*name))
+            .map(|name| format!("`{name}`"))
+            .collect();
+        if useless.is_empty() {
+            continue;
+        }
+        let names = useless.join(", ");
+        let mut fault = Fault::warning(format!("`{}` grants nothing for {names}", granted.key))
+            .about(&granted.key)
+            .because(format!("{} does not list it", whitelist.origin()))
+            .help(format!("add {names} to `{}`", whitelist.key));
+        fault.place.clone_from(&granted.place);
+        document.report(fault);
     }
 }
 

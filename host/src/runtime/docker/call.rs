@@ -76,6 +76,7 @@ struct Container<'a> {
 /// How a container ended by itself.
 struct End {
     exit_code: i64,
+    /// It failed, and something in it was killed at the limit of memory.
     out_of_memory: bool,
 }
 
@@ -186,15 +187,8 @@ impl<'a> Container<'a> {
             }
         };
         let limit = plan.memory_limit();
-        if end.out_of_memory && end.exit_code != 0 {
-            return Ok(captures.output(Ending::OutOfMemory { limit }, None, started));
-        }
         if end.out_of_memory {
-            tracing::info!(
-                container = self.name(),
-                limit,
-                "a process of it was killed at the limit of memory, though the command succeeded"
-            );
+            return Ok(captures.output(Ending::OutOfMemory { limit }, None, started));
         }
         let code = i32::try_from(end.exit_code).unwrap_or(i32::MAX);
         let output = captures.output(Ending::Exited, Some(code), started);
@@ -221,10 +215,19 @@ impl<'a> Container<'a> {
             condition: "not-running".to_owned(),
         };
         let mut answers = client.wait_container(self.name(), Some(options));
-        match answers.next().await {
-            Some(Ok(_) | Err(Error::DockerContainerWaitError { .. })) => {}
+        let told = match answers.next().await {
+            Some(Ok(ended)) => ended.status_code,
+            Some(Err(Error::DockerContainerWaitError { code, .. })) => code,
             Some(Err(error)) => return Err(interrupted(&error)),
             None => return Err(cut_off()),
+        };
+        // The engine says more only once it has cleared away, and there is nothing to ask:
+        // whatever was killed in it for memory, the command did its work.
+        if told == 0 {
+            return Ok(End {
+                exit_code: told,
+                out_of_memory: false,
+            });
         }
         let inspected = client.inspect_container(self.name(), None).await;
         let state = inspected.map_err(|error| interrupted(&error))?.state;

@@ -1,0 +1,179 @@
+//! How a call ended, as the Model Context Protocol says it: what a model can mend is a
+//! result with `isError`, what no model can mend is an error of the protocol.
+//!
+//! Invariant: structure stands beside nothing but its own text. Several clients show a
+//! model the structure alone, and a picture beside it would be lost.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde_json::Value;
+
+use super::cut::cut;
+use crate::model::{
+    Content, Denial, EmbeddedResource, LimitKind, Outcome, ResourceBody, ToolError, ToolOutput,
+    Trap, TrapKind, format_bytes,
+};
+
+/// The result of a call, with at most `most` characters of text.
+pub(super) fn answer(
+    tool: &str,
+    outcome: Outcome,
+    most: usize,
+) -> Result<CallToolResult, ErrorData> {
+    let said = match outcome {
+        Outcome::Ok(output) => return Ok(success(output, most)),
+        Outcome::UnknownTool { name, nearest } => return Err(unknown(&name, nearest.as_deref())),
+        Outcome::Internal { reason } => {
+            return Err(ErrorData::internal_error(
+                format!("the host failed: {reason}"),
+                None,
+            ));
+        }
+        Outcome::ToolError(error) => of_tool(error),
+        Outcome::InvalidArguments(faults) => {
+            let faults: Vec<String> = faults.iter().map(|fault| format!("- {fault}")).collect();
+            format!("The arguments do not fit `{tool}`:\n{}", faults.join("\n"))
+        }
+        Outcome::Denied(denial) => denied(tool, &denial),
+        Outcome::TimedOut { limit, .. } => format!(
+            "`{tool}` was stopped after {} s, which is all the time it has. Ask for less at a time.",
+            limit.as_secs_f64()
+        ),
+        Outcome::OutOfMemory { limit, .. } => format!(
+            "`{tool}` needs more than the {} of memory that it has. Ask for less at a time.",
+            format_bytes(limit)
+        ),
+        Outcome::LimitReached { kind, limit } => of_limit(tool, kind, limit),
+        Outcome::Trapped(trap) => of_trap(tool, &trap),
+        Outcome::Unavailable { reason, .. } => format!("`{tool}` can not be called now: {reason}."),
+        Outcome::Cancelled => format!("The call of `{tool}` was cancelled."),
+    };
+    Ok(CallToolResult::error(vec![ContentBlock::text(cut(
+        said, most,
+    ))]))
+}
+
+/// There is no such tool, for this client.
+pub(super) fn unknown(name: &str, nearest: Option<&str>) -> ErrorData {
+    let shown: String = name
+        .chars()
+        .take(100)
+        .flat_map(char::escape_debug)
+        .collect();
+    let text = match nearest {
+        Some(nearest) => format!("unknown tool `{shown}`; did you mean `{nearest}`?"),
+        None => format!("unknown tool `{shown}`"),
+    };
+    ErrorData::invalid_params(text, None)
+}
+
+fn success(output: ToolOutput, most: usize) -> CallToolResult {
+    let ToolOutput {
+        contents,
+        structured,
+    } = output;
+    let is_text = |content: &Content| matches!(content, Content::Text { .. });
+    let only_text = contents.iter().all(is_text);
+    let mut blocks = Vec::with_capacity(contents.len() + 1);
+    let mut rest = most;
+    for content in contents {
+        blocks.push(block(content, &mut rest));
+    }
+    if let Some(structured) = &structured
+        && !blocks.iter().any(|block| says(block, structured))
+    {
+        // For clients that know no structure.
+        blocks.insert(0, ContentBlock::text(cut(structured.to_string(), most)));
+    }
+    let mut result = CallToolResult::success(blocks);
+    result.structured_content = structured.filter(|_| only_text);
+    result
+}
+
+/// Whether a block is the text of this structure already.
+fn says(block: &ContentBlock, structured: &Value) -> bool {
+    let text = block.as_text().map(|text| text.text.as_str());
+    text.is_some_and(|text| {
+        serde_json::from_str::<Value>(text).is_ok_and(|said| said == *structured)
+    })
+}
+
+fn block(content: Content, rest: &mut usize) -> ContentBlock {
+    match content {
+        Content::Text { text } => {
+            let text = cut(text, *rest);
+            *rest = rest.saturating_sub(text.chars().count());
+            ContentBlock::text(text)
+        }
+        Content::Image(media) => ContentBlock::image(STANDARD.encode(media.data), media.media_type),
+        Content::Audio(media) => ContentBlock::audio(STANDARD.encode(media.data), media.media_type),
+        Content::Resource { resource } => ContentBlock::resource(of_resource(resource, *rest)),
+    }
+}
+
+fn of_resource(resource: EmbeddedResource, most: usize) -> ResourceContents {
+    let EmbeddedResource {
+        uri,
+        media_type,
+        body,
+    } = resource;
+    let contents = match body {
+        ResourceBody::Text(text) => ResourceContents::text(cut(text, most), uri),
+        ResourceBody::Blob(bytes) => ResourceContents::blob(STANDARD.encode(bytes), uri),
+    };
+    match media_type {
+        Some(media_type) => contents.with_mime_type(media_type),
+        None => contents,
+    }
+}
+
+fn of_tool(error: ToolError) -> String {
+    let mut said = error.message;
+    if let Some(hint) = error.hint {
+        said.push('\n');
+        said.push_str(&hint);
+    }
+    if let Some(data) = error.data {
+        said.push('\n');
+        said.push_str(&data.to_string());
+    }
+    said
+}
+
+fn denied(tool: &str, denial: &Denial) -> String {
+    match &denial.capability {
+        Some(capability) => format!(
+            "`{tool}` may not do that: {capability} is not granted to it. Only a person can grant it, in the configuration of the host. ({})",
+            denial.message
+        ),
+        None => format!("`{tool}` may not do that: {}", denial.message),
+    }
+}
+
+fn of_limit(tool: &str, kind: LimitKind, limit: u64) -> String {
+    match kind {
+        LimitKind::ArgumentBytes => format!(
+            "The arguments have more than the {} that a call may have.",
+            format_bytes(limit)
+        ),
+        LimitKind::OutputBytes => format!(
+            "`{tool}` answered with more than the {} that an answer may have. Ask for less at a time.",
+            format_bytes(limit)
+        ),
+        _ => format!("`{tool}` was ended at a limit of the host ({limit})."),
+    }
+}
+
+fn of_trap(tool: &str, trap: &Trap) -> String {
+    let how = match trap.kind {
+        TrapKind::StackOverflow => "its calls are nested too deeply",
+        _ => "it has a fault of its own",
+    };
+    let words = trap.message.trim();
+    if words.is_empty() {
+        format!("`{tool}` broke down: {how}.")
+    } else {
+        format!("`{tool}` broke down: {how} ({words}).")
+    }
+}

@@ -1,0 +1,195 @@
+//! What one client asks, and what it is answered.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use futures::FutureExt as _;
+use rmcp::ErrorData;
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
+    ServerConfig, SetLevelRequestParams, SubscriptionFilter, Tool,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+
+use super::telling::Ears;
+use super::{Server, announce, answer};
+use crate::model::{CallOptions, CallReport};
+
+/// One client of a server: a connection, a session, or a single request.
+#[derive(Clone)]
+pub(crate) struct Client {
+    server: Arc<Server>,
+    /// The messages that this session wants; sessions that never said so hear what an
+    /// operator would.
+    level: Arc<Mutex<LoggingLevel>>,
+}
+
+impl Client {
+    pub fn new(server: Arc<Server>) -> Self {
+        Self {
+            server,
+            level: Arc::new(Mutex::new(LoggingLevel::Info)),
+        }
+    }
+
+    /// The least level of the messages that are wanted with a request. Requests of the
+    /// stateless era say so themselves, or want none.
+    fn level(&self, context: &RequestContext<RoleServer>) -> Option<LoggingLevel> {
+        let is_stateless = context
+            .protocol_version()
+            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+        if is_stateless {
+            return context.meta.log_level();
+        }
+        Some(*self.level.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let (server, name) = (&self.server, request.name.as_ref());
+        let listing = server.listing();
+        if !listing.has(name) {
+            // What is known and broken is said by the call; what is hidden is not there.
+            if listing.snapshot.tool(name).is_some() || !listing.snapshot.is_known(name) {
+                return Err(answer::unknown(name, listing.nearest(name)));
+            }
+        }
+        let arguments = request.arguments.unwrap_or_default();
+        let arguments = serde_json::to_string(&arguments)
+            .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+        let client = context.client_info();
+        let ears = Ears {
+            level: self.level(&context),
+            token: context.meta.get_progress_token(),
+            peer: context.peer.clone(),
+            tool: name.to_owned(),
+        };
+        let (events, teller) = ears.open().unzip();
+        // Ended by its client, or with the server.
+        let cancel = server.last.child_token();
+        let options = CallOptions {
+            timeout: None,
+            cancel: Some(cancel.clone()),
+            events,
+        };
+        let began = Instant::now();
+        let place = tokio::select! {
+            biased;
+            () = context.ct.cancelled() => None,
+            place = server.calls.acquire() => place.ok(),
+        };
+        if place.is_none() {
+            return Ok(CallToolResult::error(vec![ContentBlock::text("cancelled")]));
+        }
+        let call = AssertUnwindSafe(server.host.call(name, &arguments, options));
+        let mut call = std::pin::pin!(call.catch_unwind());
+        let ended = tokio::select! {
+            ended = &mut call => ended,
+            () = context.ct.cancelled() => {
+                cancel.cancel();
+                call.await
+            }
+        };
+        // One that panics must be answered, too.
+        let Ok(report) = ended else {
+            return Err(ErrorData::internal_error(
+                "the host failed in this call",
+                None,
+            ));
+        };
+        log(name, &listing.snapshot, client.as_ref(), &report, began);
+        if let Some(teller) = teller {
+            teller.finish().await;
+        }
+        answer::answer(name, report.outcome, server.options.max_result_chars)
+    }
+}
+
+/// One line for each call: never what was said in it.
+fn log(
+    tool: &str,
+    snapshot: &crate::registry::Snapshot,
+    client: Option<&Implementation>,
+    report: &CallReport,
+    began: Instant,
+) {
+    let version = snapshot.tool(tool).and_then(|tool| tool.entry().version());
+    tracing::info!(
+        target: "prx_host::calls",
+        tool,
+        module = version,
+        snapshot = report.snapshot,
+        client = client.map(|client| client.name.as_str()),
+        outcome = ?report.outcome.kind(),
+        ms = report.duration.as_millis(),
+        waited_ms = began.elapsed().saturating_sub(report.duration).as_millis(),
+        stdout_bytes = report.stdout.bytes.len(),
+        stderr_bytes = report.stderr.bytes.len(),
+        "call"
+    );
+}
+
+impl ServerHandler for Client {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_logging()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
+        let program = Implementation::new("prx-host", env!("CARGO_PKG_VERSION"));
+        ServerConfig::new(capabilities).with_server_info(program)
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        *self.level.lock().unwrap_or_else(PoisonError::into_inner) = request.level;
+        Ok(())
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        let listing = self.server.listing();
+        listing.page(cursor.as_deref(), &self.server.options)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.server.listing().tool(name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.call(request, context).await.map(Into::into)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.server.audience.welcome(context.peer);
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        _requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(SubscriptionFilter::builder().tools_list_changed().build())
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        announce::listen(&self.server, &subscription).await;
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! Who is let in: by the name under which the server was reached, by a token, and by how
+//! many are in already.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, HOST, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, uri::Authority};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+use super::{HttpOptions, PATH};
+
+/// The first version of the protocol without sessions.
+const STATELESS: &str = "2026-07-28";
+
+/// The rules for one server.
+pub(super) struct Guard {
+    hosts: Vec<String>,
+    /// SHA-256 of the token: what is compared has the same length, whatever was sent.
+    token: Option<[u8; 32]>,
+    sessions: Arc<LocalSessionManager>,
+    max_sessions: usize,
+}
+
+impl Guard {
+    pub fn new(
+        http: &HttpOptions,
+        address: SocketAddr,
+        sessions: Arc<LocalSessionManager>,
+    ) -> Self {
+        let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
+        if !address.ip().is_unspecified() {
+            hosts.push(address.ip().to_string());
+        }
+        hosts.extend(http.hosts.iter().map(|host| host.to_ascii_lowercase()));
+        Self {
+            hosts,
+            token: http
+                .token
+                .as_ref()
+                .map(|token| Sha256::digest(token).into()),
+            sessions,
+            max_sessions: http.max_sessions,
+        }
+    }
+
+    /// The names under which the server may be reached.
+    pub fn hosts(&self) -> Vec<String> {
+        self.hosts.clone()
+    }
+
+    /// Whether a request came under a name of this server: a page whose name was made to
+    /// lead here brings its own.
+    fn knows(&self, request: &Request) -> bool {
+        let named = request
+            .headers()
+            .get(HOST)
+            .and_then(|host| host.to_str().ok());
+        let authority = match named {
+            Some(host) => host.parse::<Authority>().ok(),
+            // HTTP/2 has it in the address.
+            None => request.uri().authority().cloned(),
+        };
+        authority.is_some_and(|authority| {
+            let host = authority
+                .host()
+                .trim_matches(['[', ']'])
+                .to_ascii_lowercase();
+            let host = host.trim_end_matches('.');
+            self.hosts
+                .iter()
+                .any(|known| known == host || is_same_address(known, host))
+        })
+    }
+
+    fn admits(&self, headers: &HeaderMap) -> bool {
+        let Some(expected) = &self.token else {
+            return true;
+        };
+        let sent = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
+        let scheme = b"bearer ";
+        let token = sent.and_then(|sent| {
+            let (named, token) = sent.split_at_checked(scheme.len())?;
+            named.eq_ignore_ascii_case(scheme).then_some(token)
+        });
+        let digest: [u8; 32] = Sha256::digest(token.unwrap_or_default()).into();
+        bool::from(digest.ct_eq(expected)) && token.is_some()
+    }
+
+    /// Whether there are as many sessions as there may be.
+    async fn is_full(&self) -> bool {
+        self.sessions.sessions.read().await.len() >= self.max_sessions
+    }
+}
+
+/// Whether a request would begin a session.
+fn begins_session(request: &Request) -> bool {
+    let header = |name| {
+        request
+            .headers()
+            .get(name)
+            .and_then(|text| text.to_str().ok())
+    };
+    request.method() == Method::POST
+        && request.uri().path().starts_with(PATH)
+        && header("mcp-session-id").is_none()
+        && header("mcp-protocol-version").is_none_or(|version| version < STATELESS)
+}
+
+fn is_same_address(one: &str, two: &str) -> bool {
+    match (one.parse::<IpAddr>(), two.parse::<IpAddr>()) {
+        (Ok(one), Ok(two)) => one == two,
+        _ => false,
+    }
+}
+
+/// Lets a request in, or says why not.
+pub(super) async fn check(
+    State(guard): State<Arc<Guard>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if !guard.knows(&request) {
+        let text = "this is not a name of this server; allow it with `--allow-host`\n";
+        return (StatusCode::FORBIDDEN, text).into_response();
+    }
+    // Whether it lives is no secret, and those who ask have no token.
+    if request.uri().path() != "/healthz" && !guard.admits(request.headers()) {
+        let asked = [(WWW_AUTHENTICATE, "Bearer")];
+        return (StatusCode::UNAUTHORIZED, asked, "a token is needed\n").into_response();
+    }
+    if begins_session(&request) && guard.is_full().await {
+        let later = [(RETRY_AFTER, "10")];
+        return (
+            StatusCode::SERVICE_UNAVAILABLE,
+            later,
+            "all sessions are taken\n",
+        )
+            .into_response();
+    }
+    next.run(request).await
+}

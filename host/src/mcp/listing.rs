@@ -1,0 +1,174 @@
+//! The tools as clients list them: converted once for each snapshot, narrowed by what this
+//! server offers, in pages.
+//!
+//! Invariant: a tool that is not listed can not be called.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use globset::GlobSet;
+use rmcp::ErrorData;
+use rmcp::model::{JsonObject, ListToolsResult, Tool as Listed, ToolAnnotations};
+use serde_json::{Value, json};
+
+use super::ServeOptions;
+use crate::model::{Access, Grants};
+use crate::registry::{Snapshot, Tool};
+
+/// The tools of one snapshot that a server offers.
+pub(super) struct Listing {
+    pub snapshot: Arc<Snapshot>,
+    listed: BTreeMap<String, Listed>,
+}
+
+/// Which tools a server offers.
+#[derive(Clone, Debug, Default)]
+pub struct ToolFilter {
+    /// Only these, where there are any.
+    pub(super) allow: Option<GlobSet>,
+    /// None of these.
+    pub(super) deny: Option<GlobSet>,
+    /// Only tools that change nothing.
+    pub(super) read_only: bool,
+}
+
+/// What the names of pages begin with, so that a cursor of somebody else is known as one.
+const CURSOR: &str = "after:";
+
+impl ToolFilter {
+    /// Whether a tool is offered.
+    fn admits(&self, tool: &Tool) -> bool {
+        let name = tool.name();
+        let is_in = |set: &GlobSet| set.is_match(name);
+        self.allow.as_ref().is_none_or(is_in)
+            && !self.deny.as_ref().is_some_and(is_in)
+            && (!self.read_only || annotations(tool).read_only_hint == Some(true))
+    }
+}
+
+impl Listing {
+    /// Converts the tools of a snapshot.
+    pub fn new(snapshot: &Arc<Snapshot>, filter: &ToolFilter) -> Self {
+        let offered = snapshot.tools().filter(|tool| filter.admits(tool));
+        let listed = offered.map(|tool| (tool.name().to_owned(), listed(tool)));
+        Self {
+            listed: listed.collect(),
+            snapshot: Arc::clone(snapshot),
+        }
+    }
+
+    /// Whether a tool is offered.
+    pub fn has(&self, name: &str) -> bool {
+        self.listed.contains_key(name)
+    }
+
+    /// The tool of that name.
+    pub fn tool(&self, name: &str) -> Option<&Listed> {
+        self.listed.get(name)
+    }
+
+    /// The name that an unknown one was most likely meant to be.
+    pub fn nearest(&self, name: &str) -> Option<&str> {
+        self.snapshot.nearest(name).filter(|near| self.has(near))
+    }
+
+    /// All tools.
+    pub fn tools(&self) -> impl Iterator<Item = &Listed> {
+        self.listed.values()
+    }
+
+    /// One page, in the order of names.
+    ///
+    /// # Errors
+    ///
+    /// A cursor that this server did not give.
+    pub fn page(
+        &self,
+        cursor: Option<&str>,
+        options: &ServeOptions,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let after = cursor.map(name_of).transpose()?;
+        let mut rest = self
+            .listed
+            .iter()
+            .filter(|(name, _)| after.as_ref().is_none_or(|after| *name > after));
+        let tools: Vec<Listed> = rest
+            .by_ref()
+            .take(options.page_size)
+            .map(|(_, tool)| tool.clone())
+            .collect();
+        let next = rest
+            .next()
+            .and(tools.last())
+            .map(|last| cursor_of(&last.name));
+        let mut page = ListToolsResult::with_all_items(tools);
+        page.next_cursor = next;
+        Ok(page)
+    }
+}
+
+fn cursor_of(name: &str) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{CURSOR}{name}"))
+}
+
+/// Pages go on behind a name, whatever was added or removed meanwhile.
+fn name_of(cursor: &str) -> Result<String, ErrorData> {
+    let bytes = URL_SAFE_NO_PAD.decode(cursor).unwrap_or_default();
+    let text = String::from_utf8(bytes).unwrap_or_default();
+    text.strip_prefix(CURSOR)
+        .map(str::to_owned)
+        .ok_or_else(|| ErrorData::invalid_params("the cursor is none of this server", None))
+}
+
+fn listed(tool: &Tool) -> Listed {
+    let spec = tool.spec();
+    let mut listed = Listed::new(
+        tool.name().to_owned(),
+        spec.description.clone(),
+        Arc::new(input_schema(&spec.input_schema)),
+    );
+    listed.title.clone_from(&spec.title);
+    listed.annotations = Some(annotations(tool));
+    listed.output_schema = spec.output_schema.as_ref().and_then(output_schema);
+    listed
+}
+
+/// Clients insist on an object with properties.
+fn input_schema(schema: &Value) -> JsonObject {
+    let mut schema = schema.as_object().cloned().unwrap_or_default();
+    schema.entry("type").or_insert_with(|| json!("object"));
+    schema.entry("properties").or_insert_with(|| json!({}));
+    schema
+}
+
+/// One client refuses a whole list for a schema that is of no object. The promise is left
+/// out then; the answers stay as they are.
+fn output_schema(schema: &Value) -> Option<Arc<JsonObject>> {
+    let schema = schema.as_object()?;
+    (schema.get("type") == Some(&json!("object"))).then(|| Arc::new(schema.clone()))
+}
+
+/// What a tool does, by what it may do: a module's own word does not make it harmless.
+fn annotations(tool: &Tool) -> ToolAnnotations {
+    let (hints, grants) = (tool.spec().hints, tool.entry().grants());
+    let read_only = match hints.read_only {
+        Some(true) if changes_something(grants) => Some(false),
+        said => said,
+    };
+    ToolAnnotations::from_raw(
+        tool.spec().title.clone(),
+        read_only,
+        hints.destructive,
+        hints.idempotent,
+        hints.open_world.or_else(|| {
+            // What has no network and is no command reaches nothing.
+            (!tool.entry().is_command() && grants.network.is_empty()).then_some(false)
+        }),
+    )
+}
+
+fn changes_something(grants: &Grants) -> bool {
+    let writes = |access| access == Access::Write;
+    !grants.network.is_empty() || grants.folders.iter().any(|folder| writes(folder.access))
+}

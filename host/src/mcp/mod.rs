@@ -1,0 +1,136 @@
+//! The Model Context Protocol: agents use the tools of a [`Host`], over standard streams or
+//! HTTP, in both eras of the protocol.
+//!
+//! Invariants: standard output belongs to the protocol alone; a client hears of each
+//! snapshot that changes its tools, once; a call that its client does not want any more is
+//! ended with everything that it started.
+
+mod announce;
+mod answer;
+mod cut;
+mod error;
+mod export;
+#[allow(deprecated, reason = "clients of sessions have messages still")]
+mod handler;
+mod http;
+mod listing;
+mod stdio;
+#[allow(deprecated, reason = "clients of sessions have messages still")]
+mod telling;
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwapOption;
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+pub use error::ServeError;
+pub use export::ToolFormat;
+pub use http::{HttpOptions, TlsFiles, serve_http};
+pub use listing::ToolFilter;
+pub use stdio::serve_stdio;
+
+use self::announce::Audience;
+use self::listing::Listing;
+use crate::host::Host;
+
+/// What a server offers, and how much of it at a time.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServeOptions {
+    /// Which tools are offered.
+    pub filter: ToolFilter,
+    /// Tools in one page of a list. Many clients read the first page only.
+    pub page_size: usize,
+    /// Characters of text in one result; the rest is cut off with a note.
+    pub max_result_chars: usize,
+    /// Calls that run at one time; more wait.
+    pub max_calls: usize,
+}
+
+impl Default for ServeOptions {
+    fn default() -> Self {
+        Self {
+            filter: ToolFilter::default(),
+            page_size: 1_000,
+            max_result_chars: 50_000,
+            max_calls: 256,
+        }
+    }
+}
+
+impl ToolFilter {
+    /// Offers only tools whose names match one of these globs, where there are any, and
+    /// none that matches one of the others; with `read_only`, only tools that change
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// The first glob that is none, and why.
+    pub fn new(allow: &[String], deny: &[String], read_only: bool) -> Result<Self, globset::Error> {
+        Ok(Self {
+            allow: globs(allow)?,
+            deny: globs(deny)?,
+            read_only,
+        })
+    }
+}
+
+fn globs(patterns: &[String]) -> Result<Option<GlobSet>, globset::Error> {
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(Glob::new(pattern)?);
+    }
+    set.build().map(Some)
+}
+
+/// A host as its clients see it. Shared by all of them.
+pub(crate) struct Server {
+    host: Host,
+    options: ServeOptions,
+    listing: ArcSwapOption<Listing>,
+    audience: Audience,
+    /// Places for calls.
+    calls: Semaphore,
+    /// Ends all calls.
+    last: CancellationToken,
+}
+
+impl Server {
+    /// A server for the clients of a host.
+    pub fn new(host: Host, options: ServeOptions) -> Arc<Self> {
+        Arc::new(Self {
+            calls: Semaphore::new(options.max_calls),
+            audience: Audience::default(),
+            last: CancellationToken::new(),
+            listing: ArcSwapOption::empty(),
+            host,
+            options,
+        })
+    }
+
+    /// Waits until no call is running, and lets none begin any more.
+    async fn idle(&self) {
+        let all = u32::try_from(self.options.max_calls).unwrap_or(u32::MAX);
+        if let Ok(places) = self.calls.acquire_many(all).await {
+            places.forget();
+        }
+    }
+
+    /// The tools of this moment, converted once for each snapshot.
+    fn listing(&self) -> Arc<Listing> {
+        let snapshot = self.host.snapshot();
+        if let Some(listing) = self.listing.load_full()
+            && Arc::ptr_eq(&listing.snapshot, &snapshot)
+        {
+            return listing;
+        }
+        let listing = Arc::new(Listing::new(&snapshot, &self.options.filter));
+        self.listing.store(Some(Arc::clone(&listing)));
+        listing
+    }
+}
