@@ -6,7 +6,7 @@ use std::any::type_name_of_val;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -40,6 +40,37 @@ pub fn is_alone<F>(test: &F) -> Result<bool> {
     Ok(false)
 }
 
+/// Runs this program again with nothing but `test`, in a user namespace of its own: `line`
+/// is for `sh`, prepares it with `words` from `$1` on, and ends with `exec "$@"`.
+pub fn in_namespace<F>(
+    test: &F,
+    role: OsString,
+    flags: &[&str],
+    line: &str,
+    words: &[&Path],
+) -> Result<()> {
+    let alone = again(test, role)?;
+    let variables = alone.get_envs();
+    let output = Command::new("unshare")
+        .args(["--user", "--map-root-user"])
+        .args(flags)
+        .args(["sh", "-c", line, "sh"])
+        .args(words)
+        .arg(alone.get_program())
+        .args(alone.get_args())
+        .envs(variables.filter_map(|(name, value)| Some((name, value?))))
+        .output()?;
+    has_passed(&output)
+}
+
+fn has_passed(output: &Output) -> Result<()> {
+    let said = String::from_utf8_lossy(&output.stdout);
+    let complained = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{said}\n{complained}");
+    ensure!(said.contains("1 passed"), "the test did not run: {said}");
+    Ok(())
+}
+
 /// Starts that many processes for `test`, each with `role`, and waits until all have
 /// passed it.
 pub fn several<F>(test: &F, count: usize, role: impl Into<OsString>) -> Result<()> {
@@ -51,11 +82,7 @@ pub fn several<F>(test: &F, count: usize, role: impl Into<OsString>) -> Result<(
         children.push(command.spawn()?);
     }
     for child in children {
-        let output = child.wait_with_output()?;
-        let said = String::from_utf8_lossy(&output.stdout);
-        let complained = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "{said}\n{complained}");
-        ensure!(said.contains("1 passed"), "the test did not run: {said}");
+        has_passed(&child.wait_with_output()?)?;
     }
     Ok(())
 }

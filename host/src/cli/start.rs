@@ -5,6 +5,7 @@ use std::future::Future;
 
 use prx_host::config::{self, Config, Discovered, Environment};
 use prx_host::running_hosts;
+use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -131,32 +132,28 @@ pub fn configuration(global: &Global, screen: Screen) -> Result<Config, Failure>
 /// How often timers and signals are looked at: each time that a busy guest yields.
 const EVENT_INTERVAL: u32 = 1;
 
+/// Runs asynchronous work to its end, on this thread: a command is about one thing, and
+/// what blocks has threads of its own.
+pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let mut runtime = Builder::new_current_thread();
+    run(runtime.event_interval(EVENT_INTERVAL), work)
+}
+
 /// Runs asynchronous work to its end on as many threads as there are processors: for
 /// commands that do many things at a time.
 #[cfg(feature = "mcp")]
 pub fn block_on_all<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Failure::new(Exit::Internal, "threads can not be started").cause(error.to_string())
-        })?;
-    let result = runtime.block_on(Box::pin(work));
-    runtime.shutdown_background();
-    result
+    run(&mut Builder::new_multi_thread(), work)
 }
 
-/// Runs asynchronous work to its end, on this thread: a command is about one thing, and
-/// what blocks has threads of its own. One that a guest keeps blocked is left behind: it
-/// must not keep the program alive.
-pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .event_interval(EVENT_INTERVAL)
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Failure::new(Exit::Internal, "threads can not be started").cause(error.to_string())
-        })?;
+/// What a guest keeps blocked is left behind: it must not keep the program alive.
+fn run<T>(
+    runtime: &mut Builder,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let runtime = runtime.enable_all().build().map_err(|error| {
+        Failure::new(Exit::Internal, "threads can not be started").cause(error.to_string())
+    })?;
     let result = runtime.block_on(Box::pin(work));
     runtime.shutdown_background();
     result

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
@@ -38,23 +37,8 @@ fn a_full_disk_leaves_what_serves_and_is_recovered_from() -> Result<()> {
         let disk = tempfile::Builder::new().prefix("prx-disk-").tempdir()?;
         let mut role = disk.path().as_os_str().to_owned();
         role.push(format!(":{cache}"));
-        let alone = process::again(&test, role)?;
-        let line = format!("mount -t tmpfs -o {SIZE} none \"$0\" && exec \"$@\"");
-        let output = Command::new("unshare")
-            .args(["--user", "--map-root-user", "--mount", "sh", "-c", &line])
-            .arg(disk.path())
-            .arg(alone.get_program())
-            .args(alone.get_args())
-            .envs(
-                alone
-                    .get_envs()
-                    .filter_map(|(name, value)| Some((name, value?))),
-            )
-            .output()?;
-        let [said, complained] =
-            [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
-        ensure!(output.status.success(), "{cache}: {said}\n{complained}");
-        ensure!(said.contains("1 passed"), "the test did not run: {said}");
+        let line = format!("mount -t tmpfs -o {SIZE} none \"$1\" && shift && exec \"$@\"");
+        process::in_namespace(&test, role, &["--mount"], &line, &[disk.path()])?;
     }
     Ok(())
 }
