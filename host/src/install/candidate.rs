@@ -1,7 +1,6 @@
 //! A module that may be installed: examined, compared with what is there, and put into
 //! its place.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -10,15 +9,17 @@ use std::path::{Path, PathBuf};
 use cap_std::fs::Dir;
 use sha2::{Digest as _, Sha256};
 
-use super::folder::{self, Identity};
+use super::folder;
 use super::name::ModuleName;
 use super::preview::{self, Served};
 use super::temporary::Temporary;
 use super::{InstallError, claims};
 use crate::Inspection;
 use crate::config::{Config, Environment};
+use crate::file_state::Stamp;
 use crate::host::inspect_file;
 use crate::registry::Snapshot;
+use crate::runtime::wasm::module::hex;
 
 /// What has the name of a module in the module folder already.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ pub struct Candidate {
     folder: PathBuf,
     is_folder_missing: bool,
     present: Present,
-    seen: Option<Identity>,
+    seen: Option<Stamp>,
 }
 
 /// Examines a file as a host with this configuration would, for the module folder of it.
@@ -125,13 +126,6 @@ fn read(inspection: &Inspection) -> Result<Vec<u8>, InstallError> {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 fn unreadable(path: &Path, error: std::io::Error) -> InstallError {
     InstallError::Io {
         what: "can not open the module folder",
@@ -150,7 +144,7 @@ impl Candidate {
             path: destination.clone(),
             error,
         };
-        self.seen = Identity::of(folder, &name).map_err(failed)?;
+        self.seen = folder::stamp(folder, &name).map_err(failed)?;
         let Some(found) = folder::metadata(folder, Path::new(&name)).map_err(failed)? else {
             return Ok(());
         };
@@ -259,7 +253,7 @@ impl Candidate {
         let name = self.name.file_name();
         match (replace, self.seen) {
             (Replace::Present, Some(seen)) => {
-                let is_seen = Identity::of(&folder, &name).map_err(failed)? == Some(seen);
+                let is_seen = folder::stamp(&folder, &name).map_err(failed)? == Some(seen);
                 if !is_seen {
                     return Err(InstallError::Changed(self.destination()));
                 }

@@ -9,11 +9,8 @@ use super::name::ModuleName;
 use super::naming_entries::described;
 use super::preview::Served;
 use crate::config::Config;
-use crate::registry::{Entry, Snapshot};
+use crate::registry::{Entry, SHELL, Snapshot};
 use crate::runtime::IN_FOLDER;
-
-/// The name of the built-in tool for lines of a shell.
-const SHELL: &str = "shell";
 
 /// Refuses a module if something else has the name of one of its entries or tools.
 ///

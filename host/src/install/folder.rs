@@ -11,6 +11,8 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
+use crate::file_state::Stamp;
+
 /// Opens the folder; `None` if there is none.
 pub(super) fn open(path: &Path) -> io::Result<Option<Dir>> {
     match Dir::open_ambient_dir(path, ambient_authority()) {
@@ -44,26 +46,11 @@ pub(super) fn inside(module: &Path, folder: &Path) -> Option<std::path::PathBuf>
     (!inside.as_os_str().is_empty()).then_some(inside)
 }
 
-/// What tells one state of a name in the folder from another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Identity {
-    device: u64,
-    file: u64,
-    size: u64,
-    changed: (i64, i64),
-}
-
-impl Identity {
-    /// Of what has the name now, links themselves; `None`: nothing.
-    pub(super) fn of(folder: &Dir, name: &str) -> io::Result<Option<Self>> {
-        use cap_std::fs::MetadataExt as _;
-        Ok(metadata(folder, Path::new(name))?.map(|found| Self {
-            device: found.dev(),
-            file: found.ino(),
-            size: found.size(),
-            changed: (found.ctime(), found.ctime_nsec()),
-        }))
-    }
+/// What tells one state of a name in the folder from another, links themselves; `None`:
+/// nothing has it.
+pub(super) fn stamp(folder: &Dir, name: &str) -> io::Result<Option<Stamp>> {
+    let found = metadata(folder, Path::new(name))?;
+    Ok(found.as_ref().map(Stamp::of))
 }
 
 /// What the system says of a name, links themselves; `None`: nothing has it.

@@ -5,9 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::InstallError;
-
-/// Bytes of a name.
-const MAX_BYTES: usize = 64;
+use crate::registry::{MAX_NAME_BYTES, is_name, is_name_byte};
 
 /// A name that matches `^[a-zA-Z0-9_-]{1,64}$`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +18,7 @@ impl ModuleName {
     ///
     /// [`InstallError::Name`] with a name that is near and would do, if there is one.
     pub fn new(name: &str) -> Result<Self, InstallError> {
-        let fits = (1..=MAX_BYTES).contains(&name.len()) && name.bytes().all(is_letter);
-        if fits {
+        if is_name(name) {
             return Ok(Self(name.to_owned()));
         }
         Err(InstallError::Name {
@@ -56,18 +53,14 @@ impl fmt::Display for ModuleName {
     }
 }
 
-fn is_letter(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
-}
-
 /// The name with `_` for each run of what may not be in it.
 fn near(name: &str) -> Option<String> {
     let words: Vec<&str> = name
-        .split(|letter: char| !letter.is_ascii() || !is_letter(letter as u8))
+        .split(|letter: char| !letter.is_ascii() || !is_name_byte(letter as u8))
         .filter(|word| !word.is_empty())
         .collect();
     let mut near = words.join("_");
-    near.truncate(MAX_BYTES);
+    near.truncate(MAX_NAME_BYTES);
     (!near.is_empty()).then_some(near)
 }
 

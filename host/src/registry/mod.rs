@@ -30,6 +30,10 @@ pub(crate) use files::ModuleFiles;
 #[cfg(feature = "wasm-runtime")]
 pub(crate) use modules::Modules;
 pub(crate) use naming::may_have;
+#[cfg(feature = "wasm-runtime")]
+pub(crate) use naming::{MAX_NAME_BYTES, is_name, is_name_byte};
 pub(crate) use patience::Patience;
+#[cfg(feature = "wasm-runtime")]
+pub(crate) use plan::SHELL;
 pub(crate) use plan::Scope;
 pub use snapshot::{Broken, Serving, Snapshot, Tool};

@@ -3,15 +3,16 @@
 use crate::model::ToolSpec;
 
 /// Bytes of a tool's name.
-pub(super) const MAX_NAME_BYTES: usize = 64;
+pub(crate) const MAX_NAME_BYTES: usize = 64;
 
 /// Whether a name matches `^[a-zA-Z0-9_-]{1,64}$`.
-pub(super) fn is_name(name: &str) -> bool {
-    !name.is_empty()
-        && name.len() <= MAX_NAME_BYTES
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+pub(crate) fn is_name(name: &str) -> bool {
+    (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(is_name_byte)
+}
+
+/// Whether a name may have this byte.
+pub(crate) fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
 /// Whether an entry of that name may have a tool of this name: the other direction of

@@ -113,7 +113,7 @@ impl ModuleFile {
 }
 
 /// The name of the built-in tool for lines of a shell.
-const SHELL: &str = "shell";
+pub(crate) const SHELL: &str = "shell";
 
 /// Whether some entry runs on whatever backend is selected.
 pub(super) fn needs_selection(config: &Config, scope: &Scope) -> bool {
