@@ -1,10 +1,14 @@
 //! What the system says of a file: whether it is still the one that was read, and whether
-//! somebody is still writing it.
+//! somebody is still writing it. How files are opened and read that others replace.
 //!
 //! Invariant: the answer is taken from an open file or from one look at a path; nothing
 //! here waits.
 
+use std::fs::File;
+use std::io;
 use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use cap_std::fs::{Metadata, MetadataExt as _};
@@ -12,6 +16,9 @@ use cap_std::fs::{Metadata, MetadataExt as _};
 /// File systems keep times in steps of up to this; a file that is changed twice within
 /// one step may look as if it was changed once.
 const COARSEST_STEP: Duration = Duration::from_secs(2);
+
+/// How soon a file is looked at again that somebody is writing.
+pub(crate) const WRITING: Duration = Duration::from_millis(100);
 
 /// A writer that did nothing for so long has forgotten to close the file.
 const WRITING_PAUSE: Duration = Duration::from_secs(10);
@@ -50,9 +57,39 @@ impl Stamp {
     }
 }
 
+/// Opens a file to read it. A named pipe is opened too: nobody waits for its writer.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    File::options()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)
+}
+
+/// What `read` takes from a file, and the stamp of the file; `None`: somebody is writing
+/// it, or began to while it was read. `failed` is for what the system refuses.
+pub(crate) fn undisturbed<T, E>(
+    file: &File,
+    failed: impl Fn(io::Error) -> E,
+    read: impl FnOnce(&File) -> Result<T, E>,
+) -> Result<Option<(T, Stamp)>, E> {
+    let look = || {
+        file.metadata()
+            .map(Metadata::from_just_metadata)
+            .map_err(&failed)
+    };
+    let before = look()?;
+    if is_being_written(file, &before) {
+        return Ok(None);
+    }
+    let read = read(file)?;
+    let (stamp, after) = (Stamp::of(&before), look()?);
+    let is_same = Stamp::of(&after) == stamp && !is_being_written(file, &after);
+    Ok(is_same.then_some((read, stamp)))
+}
+
 /// Whether somebody has the file open for writing and wrote to it lately. What can not be
 /// found out is no.
-pub(crate) fn is_being_written(file: impl AsFd, data: &Metadata) -> bool {
+fn is_being_written(file: impl AsFd, data: &Metadata) -> bool {
     let modified = data.modified().map(cap_std::time::SystemTime::into_std);
     let is_recent = modified.is_ok_and(|time| {
         let passed = SystemTime::now().duration_since(time);
@@ -101,7 +138,6 @@ fn has_writer(_file: &impl AsFd) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
     use std::io::Write as _;
 
     use super::*;

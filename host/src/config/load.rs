@@ -86,7 +86,7 @@ fn finished(config: Config, faults: Faults) -> Result<Loaded, Faults> {
 }
 
 /// Reads the text of a configuration, unless it is too large for one.
-pub(crate) fn read(file: File) -> io::Result<Vec<u8>> {
+pub(crate) fn read(file: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST_BYTES {

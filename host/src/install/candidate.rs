@@ -1,9 +1,7 @@
 //! A module that may be installed: examined, compared with what is there, and put into
 //! its place.
 
-use std::fs::File;
 use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
@@ -16,7 +14,7 @@ use super::temporary::Temporary;
 use super::{InstallError, claims};
 use crate::Inspection;
 use crate::config::{Config, Environment};
-use crate::file_state::Stamp;
+use crate::file_state::{self, Stamp};
 use crate::host::inspect_file;
 use crate::registry::Snapshot;
 use crate::runtime::wasm::module::hex;
@@ -108,12 +106,7 @@ fn read(inspection: &Inspection) -> Result<Vec<u8>, InstallError> {
         path: path.clone(),
         error,
     };
-    let file = File::options()
-        .read(true)
-        // A named pipe that was swapped in would make us wait for its writer.
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path)
-        .map_err(failed)?;
+    let file = file_state::open(path).map_err(failed)?;
     let mut content = Vec::new();
     file.take(inspection.size + 1)
         .read_to_end(&mut content)

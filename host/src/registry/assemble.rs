@@ -23,8 +23,6 @@ use super::plan::{self, ModuleFile, Planned, Scope, Subject};
 use super::snapshot::{Broken, Serving, Snapshot, Tool};
 use crate::config::{Config, Environment};
 #[cfg(feature = "wasm-runtime")]
-use crate::runtime::wasm::fault::ModuleFault;
-#[cfg(feature = "wasm-runtime")]
 use crate::runtime::wasm::module::Module;
 use crate::runtime::{Backends, Selection};
 
@@ -122,7 +120,7 @@ impl Assembler {
             }
         }
         Assembled {
-            snapshot: Snapshot::new(number, tools, plan.broken),
+            snapshot: Snapshot::new(number, tools, plan.broken, self.is_loading()),
             again,
         }
     }
@@ -239,6 +237,12 @@ impl Assembler {
         }
     }
 
+    /// Whether something is broken only because it is on its way.
+    #[cfg(feature = "wasm-runtime")]
+    fn is_loading(&self) -> bool {
+        self.files.is_loading()
+    }
+
     /// What is wrong with the file of a planned module as it is now.
     #[cfg(feature = "wasm-runtime")]
     fn fault(&self, planned: &Planned<'_>) -> Option<NotMade> {
@@ -246,8 +250,13 @@ impl Assembler {
         known.fault.as_ref().map(|fault| NotMade {
             reason: fault.to_string(),
             help: fault.help().map(str::to_owned),
-            is_loading: *fault == ModuleFault::Loading,
         })
+    }
+
+    #[cfg(not(feature = "wasm-runtime"))]
+    #[allow(clippy::unused_self, reason = "as in a build with modules")]
+    fn is_loading(&self) -> bool {
+        false
     }
 
     #[cfg(not(feature = "wasm-runtime"))]
@@ -342,7 +351,6 @@ fn taken_by(first: &Tool) -> NotMade {
             first.entry().name()
         ),
         help: Some("give one of the two entries another name".into()),
-        is_loading: false,
     }
 }
 
@@ -351,7 +359,6 @@ fn without_modules() -> NotMade {
     NotMade {
         reason: "this prx-host was built without the `wasm` backend".into(),
         help: Some("build it with `--features wasm-runtime`".into()),
-        is_loading: false,
     }
 }
 
@@ -371,6 +378,5 @@ fn broken(name: &str, planned: &Planned<'_>, why: NotMade, serving: Option<Servi
         reason: why.reason,
         help: why.help,
         serving,
-        is_loading: why.is_loading,
     }
 }

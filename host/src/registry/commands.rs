@@ -79,7 +79,6 @@ pub(super) async fn shell(
             help: Some(
                 "install bubblewrap and write `security.sandbox.backend = \"auto\"`, or `tools.shell.type = \"docker\"`".into(),
             ),
-            is_loading: false,
         });
     }
     let (parameters, template) = command::any_line();

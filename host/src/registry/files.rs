@@ -17,15 +17,12 @@ use super::assemble::LoadEvent;
 use super::patience::Patience;
 use super::plan::ModuleFile;
 use super::reading::{Read, Reading, Refused};
-use crate::file_state::Stamp;
+use crate::file_state::{Stamp, WRITING};
 use crate::runtime::wasm::background::Background;
 use crate::runtime::wasm::fault::ModuleFault;
 use crate::runtime::wasm::loader::Loader;
 use crate::runtime::wasm::module::Module;
 use crate::runtime::wasm::source::ModuleSource;
-
-/// How soon a file is looked at again that somebody is writing.
-const WRITING: Duration = Duration::from_millis(100);
 
 /// What is known of one file.
 #[derive(Default)]
@@ -99,6 +96,12 @@ impl ModuleFiles {
         &self.known[path]
     }
 
+    /// Whether a file has nothing that serves only because it is being loaded.
+    pub(super) fn is_loading(&self) -> bool {
+        let mut known = self.known.values();
+        known.any(|file| file.fault == Some(ModuleFault::Loading))
+    }
+
     /// The files whose modules serve: each may be away for a moment and come back.
     pub fn serving(&self) -> BTreeSet<PathBuf> {
         let serving = self.known.iter().filter(|(_, file)| file.serving.is_some());
@@ -157,7 +160,7 @@ impl ModuleFiles {
         tell(LoadEvent::Finished);
         self.loading.retain(|path| files.contains_key(path));
         for path in &self.loading {
-            self.known.entry(path.clone()).or_default().is_loading();
+            self.known.entry(path.clone()).or_default().goes_on();
         }
         again
     }
@@ -227,7 +230,7 @@ impl ModuleFiles {
 
 impl Known {
     /// Takes note of a load that goes on.
-    fn is_loading(&mut self) {
+    fn goes_on(&mut self) {
         if self.serving.is_none() {
             self.fault = Some(ModuleFault::Loading);
         }

@@ -61,7 +61,6 @@ impl<'a> ModuleFolder<'a> {
             reason: format!("the module folder can not be {does}: {error}"),
             help: Some(format!("create it, or correct `{}`", setting.key)),
             serving: None,
-            is_loading: false,
         };
         let folder = match Dir::open_ambient_dir(path, ambient_authority()) {
             Ok(folder) => Some(Arc::new(folder)),
@@ -156,7 +155,6 @@ impl<'a> ModuleFolder<'a> {
             reason,
             help: Some(help.to_owned()),
             serving: None,
-            is_loading: false,
         };
         if !naming::is_name(name) {
             let shown: String = name.chars().flat_map(char::escape_debug).collect();

@@ -17,17 +17,11 @@ pub(super) type Offer = (Entry, Vec<ToolSpec>);
 pub(super) struct NotMade {
     pub reason: String,
     pub help: Option<String>,
-    /// It is on its way.
-    pub is_loading: bool,
 }
 
 impl From<String> for NotMade {
     fn from(reason: String) -> Self {
-        Self {
-            reason,
-            help: None,
-            is_loading: false,
-        }
+        Self { reason, help: None }
     }
 }
 
@@ -36,7 +30,6 @@ impl From<RuntimeError> for NotMade {
         Self {
             reason: error.to_string(),
             help: error.help(),
-            is_loading: false,
         }
     }
 }
@@ -70,11 +63,7 @@ impl Made {
                 Ok(name) => name,
                 Err(reason) => {
                     let help = Some("give the entry a shorter name".into());
-                    faults.push(NotMade {
-                        reason,
-                        help,
-                        is_loading: false,
-                    });
+                    faults.push(NotMade { reason, help });
                     continue;
                 }
             };

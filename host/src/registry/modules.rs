@@ -96,7 +96,6 @@ impl Modules {
                     help: Some(
                         "remove `args`, `stdin`, `output` and `parameters` of the entry".into(),
                     ),
-                    is_loading: false,
                 });
             }
             let module = Arc::clone(module);

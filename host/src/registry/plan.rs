@@ -277,7 +277,6 @@ impl<'a> Plan<'a> {
             reason: "the name is that of the tool of `[tools.shell]`".into(),
             help: Some("give the entry another name, or switch the shell off".into()),
             serving: None,
-            is_loading: false,
         });
     }
 }

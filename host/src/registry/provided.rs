@@ -1,15 +1,14 @@
 //! Values that stand elsewhere than in the configuration: variables and files. They are
 //! read when a tool is loaded, and go to that tool only.
 
-use std::fs::OpenOptions;
 use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::config::{Environment, Provided, ToolEntry};
+use crate::file_state;
 
 /// Bytes that a file with a value may have.
 const MAX_FILE_BYTES: u64 = 64 << 10;
@@ -76,12 +75,7 @@ fn read<T: Clone>(
 
 fn file(path: &Path) -> Result<String, String> {
     let unreadable = |error: std::io::Error| format!("which can not be read: {error}");
-    // Opening a named pipe would wait for somebody who writes into it.
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path)
-        .map_err(unreadable)?;
+    let file = file_state::open(path).map_err(unreadable)?;
     let metadata = file.metadata().map_err(unreadable)?;
     if !metadata.is_file() {
         return Err("which is no regular file".into());

@@ -19,6 +19,7 @@ pub struct Snapshot {
     number: u64,
     tools: BTreeMap<String, Arc<Tool>>,
     broken: Vec<Broken>,
+    is_loading: bool,
 }
 
 impl Snapshot {
@@ -26,11 +27,13 @@ impl Snapshot {
         number: u64,
         tools: BTreeMap<String, Arc<Tool>>,
         broken: Vec<Broken>,
+        is_loading: bool,
     ) -> Self {
         Self {
             number,
             tools,
             broken,
+            is_loading,
         }
     }
 
@@ -56,7 +59,7 @@ impl Snapshot {
 
     /// Whether a module of it is being compiled, and will be there later.
     pub fn is_loading(&self) -> bool {
-        self.broken.iter().any(|broken| broken.is_loading)
+        self.is_loading
     }
 
     /// Whether a name is that of a tool, or of something that is broken.
@@ -74,6 +77,7 @@ impl Snapshot {
         self.tools.len() == other.tools.len()
             && pairs.into_iter().all(|(one, two)| Arc::ptr_eq(one, two))
             && self.broken == other.broken
+            && self.is_loading == other.is_loading
     }
 
     /// The same tools, with this added to what is broken.
@@ -199,7 +203,4 @@ pub struct Broken {
     /// What serves in its place: the last good version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serving: Option<Serving>,
-    /// Whether nothing is wrong: it is being compiled.
-    #[serde(skip)]
-    pub(crate) is_loading: bool,
 }

@@ -5,20 +5,15 @@
 
 use std::fs::File;
 use std::io::ErrorKind;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cap_std::fs::Metadata;
 use sha2::{Digest as _, Sha256};
 
 use crate::config::{self, Config, Environment};
-use crate::file_state::{Stamp, is_being_written};
+use crate::file_state::{self, WRITING};
 use crate::registry::{Broken, Serving, Started};
-
-/// How soon a file is looked at again that somebody is writing.
-const WRITING: Duration = Duration::from_millis(100);
 
 /// The file that a configuration is read from.
 pub(crate) struct ConfigFile {
@@ -163,35 +158,20 @@ impl ConfigFile {
                 version: None,
                 since: self.in_force,
             }),
-            is_loading: false,
         })
     }
 }
 
-fn read(path: &PathBuf) -> Result<Vec<u8>, Unusable> {
+fn read(path: &Path) -> Result<Vec<u8>, Unusable> {
     let unreadable = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => Unusable::Missing,
         _ => Unusable::Fault(format!("the file can not be read: {error}")),
     };
-    let file = File::options()
-        .read(true)
-        // Opening a named pipe would wait for somebody who writes into it.
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path)
-        .map_err(unreadable)?;
-    let data = file.metadata().map_err(unreadable)?;
-    if !data.is_file() {
+    let file = file_state::open(path).map_err(unreadable)?;
+    if !file.metadata().map_err(unreadable)?.is_file() {
         return Err(Unusable::NoFile);
     }
-    let data = Metadata::from_just_metadata(data);
-    if is_being_written(&file, &data) {
-        return Err(Unusable::BeingWritten);
-    }
-    let text = config::read(file.try_clone().map_err(unreadable)?).map_err(unreadable)?;
-    // Somebody may have begun to write it while it was read.
-    let after = Metadata::from_just_metadata(file.metadata().map_err(unreadable)?);
-    if Stamp::of(&after) != Stamp::of(&data) || is_being_written(&file, &after) {
-        return Err(Unusable::BeingWritten);
-    }
-    Ok(text)
+    let read = |file: &File| config::read(file).map_err(unreadable);
+    let read = file_state::undisturbed(&file, unreadable, read)?;
+    read.map(|(text, _)| text).ok_or(Unusable::BeingWritten)
 }

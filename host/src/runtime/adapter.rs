@@ -272,6 +272,14 @@ pub enum Ending {
     Trapped(Trap),
 }
 
+/// Waits until the caller wants no answer any more.
+pub(crate) async fn cancelled(cancel: Option<&CancellationToken>) {
+    match cancel {
+        Some(cancel) => cancel.cancelled().await,
+        None => std::future::pending().await,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 use tokio::sync::OnceCell;
 
-use super::{Ending, Execution, ExecutionOutput, Result, RuntimeAdapter};
+use super::{Ending, Execution, ExecutionOutput, Result, RuntimeAdapter, cancelled};
 
 /// Makes an adapter.
 type Maker<A> = Box<dyn Fn() -> BoxFuture<'static, Result<A>> + Send + Sync>;
@@ -67,16 +67,10 @@ impl<A: RuntimeAdapter> RuntimeAdapter for Deferred<A> {
 
     async fn run(&self, execution: Execution<'_>) -> Result<ExecutionOutput> {
         let started = Instant::now();
-        let cancelled = async {
-            match execution.cancel {
-                Some(cancel) => cancel.cancelled().await,
-                None => std::future::pending().await,
-            }
-        };
         let adapter = tokio::select! {
             biased;
             made = self.get() => made?,
-            () = cancelled => {
+            () = cancelled(execution.cancel) => {
                 return Ok(ExecutionOutput::unheard(Ending::Cancelled, started));
             }
             () = tokio::time::sleep(execution.timeout) => {

@@ -18,6 +18,7 @@ pub mod native;
 #[cfg(feature = "wasm-runtime")]
 pub mod wasm;
 
+pub(crate) use adapter::cancelled;
 pub use adapter::{Ending, Execution, ExecutionOutput, Program, RuntimeAdapter};
 pub use error::{Result, RuntimeError};
 pub(crate) use factory::Backends;

@@ -43,7 +43,7 @@ use self::settings::Settings;
 use self::stop::Stop;
 use self::streams::Captures;
 use self::workspace::Place;
-use super::{Ending, Execution, ExecutionOutput, Result, RuntimeAdapter, RuntimeError};
+use super::{Ending, Execution, ExecutionOutput, Result, RuntimeAdapter, RuntimeError, cancelled};
 use crate::config::{Config, Environment};
 
 pub use health::health;
@@ -225,7 +225,7 @@ impl DockerAdapter {
         } else {
             tokio::select! {
                 biased;
-                () = stop::cancelled(execution.cancel) => {
+                () = cancelled(execution.cancel) => {
                     return Ok(captures().output(Ending::Cancelled, None, started));
                 }
                 fetched = self.fetch(listener) => {

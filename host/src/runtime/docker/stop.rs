@@ -3,7 +3,7 @@
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::runtime::{Ending, Execution};
+use crate::runtime::{Ending, Execution, cancelled};
 
 /// Waits for whichever comes first.
 pub(super) struct Stop<'a> {
@@ -34,14 +34,6 @@ impl<'a> Stop<'a> {
 async fn passed(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Waits until the caller wants no answer any more.
-pub(super) async fn cancelled(cancel: Option<&CancellationToken>) {
-    match cancel {
-        Some(cancel) => cancel.cancelled().await,
         None => std::future::pending().await,
     }
 }

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::group::{End, Group, Streams};
 use super::launch::Launch;
 use crate::model::{Captured, EventSink};
+use crate::runtime::cancelled;
 use crate::runtime::capture::{Capture, Stream};
 
 /// Between SIGTERM and SIGKILL.
@@ -172,12 +173,5 @@ fn take_rest(stream: &pipe::Receiver, capture: &Capture) {
 async fn feed(stdin: Option<pipe::Sender>, bounds: &Bounds<'_>) {
     if let (Some(mut stdin), Some(bytes)) = (stdin, bounds.stdin) {
         let _ = stdin.write_all(bytes).await;
-    }
-}
-
-async fn cancelled(token: Option<&CancellationToken>) {
-    match token {
-        Some(token) => token.cancelled().await,
-        None => std::future::pending().await,
     }
 }

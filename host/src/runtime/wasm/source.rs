@@ -3,7 +3,7 @@
 //! Invariant: a file inside of the module folder is opened through that folder, so that a
 //! link swapped in by somebody else can not lead out of it.
 
-use std::io::{ErrorKind, Read as _};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -90,6 +90,7 @@ impl ModuleSource {
             Some(_) => self.explain(&error),
             None => unreadable(&error),
         })?;
+        let file = file.into_std();
         let metadata = file.metadata().map_err(|error| unreadable(&error))?;
         if !metadata.is_file() {
             return Err(ModuleFault::Unreadable("it is no regular file".into()));
@@ -101,24 +102,19 @@ impl ModuleSource {
         if metadata.len() > MAX_MODULE_BYTES {
             return Err(too_large(metadata.len()));
         }
-        if file_state::is_being_written(&file, &metadata) {
-            return Err(ModuleFault::BeingWritten);
-        }
         let read_at = SystemTime::now();
-        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
-        // The file may grow while it is read; the limit holds all the same.
-        (&file)
-            .take(MAX_MODULE_BYTES + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| unreadable(&error))?;
-        if bytes.len() as u64 > MAX_MODULE_BYTES {
-            return Err(too_large(bytes.len() as u64));
-        }
-        let stamp = Stamp::of(&metadata);
-        let after = file.metadata().map_err(|error| unreadable(&error))?;
-        if Stamp::of(&after) != stamp || file_state::is_being_written(&file, &after) {
-            return Err(ModuleFault::BeingWritten);
-        }
+        let failed = |error| unreadable(&error);
+        let read = file_state::undisturbed(&file, failed, |mut file| {
+            let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
+            // The file may grow while it is read; the limit holds all the same.
+            let mut limited = Read::take(&mut file, MAX_MODULE_BYTES + 1);
+            limited.read_to_end(&mut bytes).map_err(failed)?;
+            if bytes.len() as u64 > MAX_MODULE_BYTES {
+                return Err(too_large(bytes.len() as u64));
+            }
+            Ok(bytes)
+        })?;
+        let (bytes, stamp) = read.ok_or(ModuleFault::BeingWritten)?;
         let stamp = Some(stamp).filter(|stamp| !stamp.is_too_fresh(read_at));
         Ok(Contents {
             digest: Sha256::digest(&bytes).into(),

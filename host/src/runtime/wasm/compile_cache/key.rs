@@ -1,7 +1,7 @@
 //! What an entry is kept under, and the names of its files. Invariant: keys that differ
 //! in anything have different stems and bindings.
 
-use std::fmt::Write;
+use crate::runtime::wasm::module::hex;
 
 /// What a compiled module depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,16 +76,6 @@ pub(super) fn parse_name(name: &str) -> Option<(&str, FileKind)> {
         Some((mac, "code")) if is_hex(mac, 16) => Some((stem, FileKind::Code)),
         _ => None,
     }
-}
-
-/// Lower-case hexadecimal letters.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
 }
 
 #[cfg(test)]

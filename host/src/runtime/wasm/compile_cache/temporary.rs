@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use super::folder::{Found, PrivateFolder, has_name};
-use super::key::hex;
+use crate::runtime::wasm::module::hex;
 
 const PREFIX: &str = ".tmp-";
 
