@@ -39,12 +39,15 @@ pub fn module(_entry: &Entry) -> Option<ModuleFacts> {
     None
 }
 
-/// A version in brackets, short and not so short that it is taken for another.
+/// A version, short and not so short that it is taken for another.
+pub fn short(version: &str) -> String {
+    const SHOWN: usize = 12;
+    version.chars().take(SHOWN).collect()
+}
+
+/// The same in brackets.
 pub fn short_version(version: Option<&str>) -> String {
-    version.map_or_else(String::new, |version| {
-        let short: String = version.chars().take(12).collect();
-        format!(" ({short})")
-    })
+    version.map_or_else(String::new, |version| format!(" ({})", short(version)))
 }
 
 /// A module's path, short where it lies in the module folder.

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     fn expanded(text: &str) -> Result<String, String> {
-        let environment = Environment::new("/srv/work")
+        let environment = Environment::new("/srv/project")
             .with("HOME", "/home/ada")
             .with("XDG_STATE_HOME", "/var/state");
         expand(text, Path::new("/etc/openprx"), &environment)

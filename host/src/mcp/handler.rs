@@ -119,6 +119,10 @@ fn log(
     report: &CallReport,
     began: Instant,
 ) {
+    // The version is made for the line, which few operators want.
+    if !tracing::enabled!(target: "prx_host::calls", tracing::Level::INFO) {
+        return;
+    }
     let version = snapshot.tool(tool).and_then(|tool| tool.entry().version());
     tracing::info!(
         target: "prx_host::calls",

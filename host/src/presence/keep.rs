@@ -32,14 +32,12 @@ pub(crate) async fn keep(host: WeakHost) {
         Err(_) => return,
     };
     loop {
-        let Some(notice) = notice(&host, opened) else {
-            return;
-        };
-        let told = tokio::task::spawn_blocking(move || {
-            let told = publisher.say(notice);
-            (publisher, told)
+        let of = host.clone();
+        let telling = tokio::task::spawn_blocking(move || {
+            let told = publisher.say(notice(&of, opened)?);
+            Some((publisher, told))
         });
-        let Ok((back, told)) = told.await else {
+        let Ok(Some((back, told))) = telling.await else {
             return;
         };
         publisher = back;
@@ -53,6 +51,7 @@ pub(crate) async fn keep(host: WeakHost) {
     }
 }
 
+/// What there is to say; `None`: the host is gone. Looks at the file system.
 fn notice(host: &WeakHost, opened: SystemTime) -> Option<Notice> {
     let host = host.upgrade()?;
     let config = host.config();

@@ -43,11 +43,11 @@ fn values_are_shown_in_the_terms_of_the_file_with_their_origin() {
         ),
         (
             "runtime.wasm.capabilities.filesystem_read",
-            json!(["/srv/work/docs::/workspace/docs", "/usr/share"]),
+            json!(["/srv/project/docs::/workspace/docs", "/usr/share"]),
             "/etc/openprx/config.toml:8",
         ),
         ("runtime.backend", json!("auto"), "default"),
-        ("runtime.workspace", json!("/srv/work"), "default"),
+        ("runtime.workspace", json!("/srv/project"), "default"),
     ] {
         let shown = &keys[key];
         assert_eq!(

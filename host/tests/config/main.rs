@@ -15,7 +15,7 @@ use prx_host::config::{Config, Environment, Faults, Loaded};
 const FILE: &str = "/etc/openprx/config.toml";
 
 fn environment() -> Environment {
-    Environment::new("/srv/work").with("HOME", "/home/ada")
+    Environment::new("/srv/project").with("HOME", "/home/ada")
 }
 
 fn load(text: &str) -> Result<Loaded, Faults> {

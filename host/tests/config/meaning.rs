@@ -52,7 +52,7 @@ fn the_same_limit_in_both_places_is_fine() {
 fn grants_say_both_sides_their_access_and_their_key() {
     let text = r#"
         [runtime]
-        workspace = "work"
+        workspace = "project"
         [runtime.wasm.capabilities]
         filesystem_read = ["/workspace", "/workspace/a/", "./docs::/docs", "/usr/share", "~/x"]
         filesystem_write = ["/tmp", "./docs::/docs"]
@@ -66,8 +66,8 @@ fn grants_say_both_sides_their_access_and_their_key() {
     };
     let read = &capabilities.filesystem_read.value;
     let expected = [
-        "/etc/openprx/work::/workspace",
-        "/etc/openprx/work/a::/workspace/a",
+        "/etc/openprx/project::/workspace",
+        "/etc/openprx/project/a::/workspace/a",
         "/etc/openprx/docs::/docs",
         "/usr/share::/usr/share",
         "/home/ada/x::/home/ada/x",
@@ -204,7 +204,7 @@ fn without_a_file_everything_has_its_default() {
     let config = Config::load(&discovered, &environment).unwrap().config;
     assert_eq!(config.file, None);
     let (runtime, wasm) = (&config.runtime, &config.runtime.wasm);
-    assert_eq!(runtime.workspace.value, Path::new("/srv/work"));
+    assert_eq!(runtime.workspace.value, Path::new("/srv/project"));
     assert_eq!(
         wasm.module_path.value,
         Path::new("/home/ada/.local/share/openprx/wasm")
@@ -228,7 +228,7 @@ fn without_a_file_everything_has_its_default() {
 
 #[test]
 fn without_a_home_folder_the_keys_that_need_one_are_named() {
-    let faults = Config::default_with(&Environment::new("/srv/work")).unwrap_err();
+    let faults = Config::default_with(&Environment::new("/srv/project")).unwrap_err();
     let keys: Vec<&str> = faults
         .iter()
         .map(|fault| fault.key.as_deref().unwrap())
@@ -240,7 +240,7 @@ fn without_a_home_folder_the_keys_that_need_one_are_named() {
     ];
     assert_eq!(keys, expected);
     let text = "[runtime.wasm]\nmodule_path = \"/m\"\ncache_path = \"/c\"\nstate_path = \"/s\"\n";
-    Config::from_toml(text, Path::new(FILE), &Environment::new("/srv/work")).unwrap();
+    Config::from_toml(text, Path::new(FILE), &Environment::new("/srv/project")).unwrap();
 }
 
 #[test]

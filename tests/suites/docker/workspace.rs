@@ -62,7 +62,7 @@ async fn a_root_without_capabilities_obeys_the_permissions_of_others() -> Result
 
 #[tokio::test]
 async fn a_folder_in_the_workspace_can_be_the_working_folder_and_no_other() -> Result<()> {
-    let yard = Yard::with("workspace_mount_path = \"/srv/work\"\n")?;
+    let yard = Yard::with("workspace_mount_path = \"/srv/project\"\n")?;
     fs::create_dir_all(yard.workspace().join("a b/c"))?;
     fs::create_dir(yard.beside("outside"))?;
     symlink(yard.beside("outside"), yard.workspace().join("link"))?;
@@ -74,7 +74,10 @@ async fn a_folder_in_the_workspace_can_be_the_working_folder_and_no_other() -> R
         async move { adapter.execute("pwd", &[], none, Some(path), LONG).await }
     };
     let folder = yard.workspace().join("a b/c");
-    assert_eq!(printed(&at(folder.as_path()).await?)?, "/srv/work/a b/c\n");
+    assert_eq!(
+        printed(&at(folder.as_path()).await?)?,
+        "/srv/project/a b/c\n"
+    );
     let wrong_ones = [
         yard.beside("outside"),
         yard.workspace().join("link"),

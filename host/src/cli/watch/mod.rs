@@ -3,6 +3,7 @@
 mod rates;
 mod view;
 
+use std::collections::VecDeque;
 use std::io::Write as _;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use super::list::open_with;
 use super::render::{Failure, Screen};
 use super::{Exit, Global, facts, start};
 use rates::Rates;
-use view::View;
+use view::{HISTORY, View};
 
 /// Watch modules and configuration: tools, versions, faults, reloads, calls per second
 #[derive(clap::Args)]
@@ -73,10 +74,10 @@ fn now(host: &Host) -> serde_json::Value {
 async fn live(host: &Host, screen: Screen) -> Result<(), Failure> {
     let mut interrupts = start::Interrupts::listen()?;
     let (_watching, mut changes) = (host.observe(), host.changes());
-    let (mut rates, mut history) = (Rates::default(), Vec::new());
+    let (mut rates, mut history) = (Rates::default(), VecDeque::new());
     let mut drawn = 0;
     loop {
-        let view = View::new(host, &mut rates).with_history(&history);
+        let view = View::new(host, &mut rates).with_history(history.iter());
         let text = view.text(screen);
         drawn = screen.draw_over(drawn, &text)?;
         let heard = tokio::select! {
@@ -84,7 +85,8 @@ async fn live(host: &Host, screen: Screen) -> Result<(), Failure> {
             heard = tokio::time::timeout(PACE, changes.changed()) => heard,
         };
         if heard.is_ok() {
-            history.push(changes.borrow_and_update().clone());
+            history.push_front(changes.borrow_and_update().clone());
+            history.truncate(HISTORY);
         }
     }
 }

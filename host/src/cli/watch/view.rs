@@ -7,13 +7,12 @@ use std::sync::Arc;
 use prx_host::{Change, Host, Notice, Snapshot, Tool};
 
 use super::rates::{Rate, Rates};
+use crate::cli::facts;
 use crate::cli::list::block_of;
 use crate::cli::render::{Screen, Tone, table};
 
 /// Changes that are shown.
-const HISTORY: usize = 5;
-/// Letters of a version that tell it apart from others.
-const SHORT: usize = 12;
+pub const HISTORY: usize = 5;
 
 /// One moment.
 pub struct View {
@@ -46,10 +45,9 @@ impl View {
         }
     }
 
-    /// With the latest of these changes below it.
-    pub fn with_history(mut self, changes: &[Arc<Change>]) -> Self {
-        let latest = changes.iter().rev().take(HISTORY);
-        self.history = latest.map(|change| super::line(change)).collect();
+    /// With these changes below it, the latest first.
+    pub fn with_history<'a>(mut self, changes: impl Iterator<Item = &'a Arc<Change>>) -> Self {
+        self.history = changes.map(|change| super::line(change)).collect();
         self
     }
 
@@ -139,7 +137,7 @@ fn columns(
 ) -> Vec<String> {
     vec![
         name.to_owned(),
-        version.map_or_else(|| "-".into(), |hex| hex.chars().take(SHORT).collect()),
+        version.map_or_else(|| "-".into(), facts::short),
         since,
         state,
         rate.counts.calls.to_string(),
