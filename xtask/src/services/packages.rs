@@ -8,11 +8,12 @@ use anyhow::{Context, Result, bail};
 use crate::command;
 
 /// Program and package.
-const NEEDED: [(&str, &str); 6] = [
+const NEEDED: [(&str, &str); 7] = [
     ("bwrap", "bubblewrap"),
     ("dockerd", "docker.io"),
     ("docker-registry", "docker-registry"),
     ("ip", "iproute2"),
+    ("rsync", "rsync"),
     ("setpriv", "util-linux"),
     ("tar", "tar"),
 ];

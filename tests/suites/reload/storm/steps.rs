@@ -40,7 +40,7 @@ impl Scene {
     /// Another version.
     async fn renew(&mut self) -> Result<()> {
         let (target, version) = (self.target(), self.version());
-        let way = self.random.one_of(Way::all());
+        let way = self.random.one_of(&Way::ALL);
         self.note(&format!("{} by {way:?}: {version}", target.file));
         self.put(way, target, &self.versions.module(version))
             .await?;
@@ -53,7 +53,7 @@ impl Scene {
     /// What can not serve, or a cut that took nothing that matters.
     async fn spoil(&mut self) -> Result<()> {
         let (target, version) = (self.target(), self.version());
-        let way = self.random.one_of(Way::all());
+        let way = self.random.one_of(&Way::ALL);
         let (what, bytes) = spoiled(&self.versions.module(version), &mut self.random)?;
         self.note(&format!("{} by {way:?}: {what}", target.file));
         self.put(way, target, &bytes).await
@@ -135,7 +135,7 @@ impl Scene {
     /// The configuration: another, a bad one, none for a while.
     async fn configure(&mut self) -> Result<()> {
         let (path, good) = (self.config_path(), self.stage.text());
-        let way = self.random.one_of(Way::all());
+        let way = self.random.one_of(&Way::ALL);
         let seconds = 20 + self.random.below(10);
         let other = good.replace("timeout_secs = 29", &format!("timeout_secs = {seconds}"));
         let (what, text) = match self.random.below(7) {

@@ -45,7 +45,7 @@ const FILE: &str = "modules/twin.wasm";
 impl Scene {
     /// Does something to one of them.
     pub async fn twins(&mut self) -> Result<()> {
-        let (way, version) = (self.random.one_of(Way::all()), self.version());
+        let (way, version) = (self.random.one_of(&Way::ALL), self.version());
         let bytes = self.versions.module(version);
         let started = Instant::now();
         match self.random.below(6) {

@@ -5,7 +5,6 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
@@ -32,36 +31,23 @@ pub(super) enum Way {
     Move,
     /// `install`, which removes the old file first.
     Install,
-    /// `rsync`, where it is installed.
+    /// `rsync`, which writes a hidden file beside it and renames.
     Rsync,
 }
 
 impl Way {
-    /// Those that this machine has.
-    pub fn all() -> &'static [Self] {
-        static ALL: OnceLock<Vec<Way>> = OnceLock::new();
-        ALL.get_or_init(|| {
-            let mut ways = vec![
-                Self::InPlace,
-                Self::Rename,
-                Self::DeleteFirst,
-                Self::Vim,
-                Self::Sed,
-                Self::Copy,
-                Self::Move,
-                Self::Install,
-            ];
-            let version = std::process::Command::new("rsync")
-                .arg("--version")
-                .stdout(Stdio::null())
-                .status();
-            match version {
-                Ok(_) => ways.push(Self::Rsync),
-                Err(_) => eprintln!("warning: there is no `rsync`; nothing is copied with it"),
-            }
-            ways
-        })
-    }
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::InPlace,
+        Self::Rename,
+        Self::DeleteFirst,
+        Self::Vim,
+        Self::Sed,
+        Self::Copy,
+        Self::Move,
+        Self::Install,
+        Self::Rsync,
+    ];
 }
 
 /// Puts these bytes there. Answers how long the file was away at most.
@@ -164,7 +150,9 @@ async fn by_program(program: &str, path: &Path, bytes: &[u8]) -> Result<Duration
 
 /// Runs a program that must succeed.
 pub(super) async fn run(command: &mut Command) -> Result<()> {
-    let output = command.stdin(Stdio::null()).output().await?;
+    let output = command.stdin(Stdio::null()).output().await;
+    let output = output
+        .with_context(|| format!("{command:?}: `cargo xtask test` installs what is missing"))?;
     let complaint = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{command:?}: {complaint}");
     Ok(())
