@@ -114,6 +114,11 @@ async fn call(
         let host = opened(Box::pin(open(config, screen)), tool, &mut interrupts).await?;
         return Ok(host.call(tool, &text, CallOptions::default()).await);
     }
+    if found.is_some_and(|tool| !tool.entry().is_command()) {
+        // A skill leaves nothing behind that would have to be cleared away, and the process
+        // ends: taking the host apart would only make the caller wait.
+        std::mem::forget(host);
+    }
     Ok(report)
 }
 
