@@ -10,10 +10,8 @@ use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::Value;
 
 use super::cut::cut;
-use crate::model::{
-    Content, Denial, EmbeddedResource, LimitKind, Outcome, ResourceBody, ToolError, ToolOutput,
-    Trap, TrapKind, format_bytes,
-};
+use super::words::{unknown_tool, words};
+use crate::model::{Content, EmbeddedResource, Outcome, ResourceBody, ToolOutput};
 
 /// The result of a call, with at most `most` characters of text.
 pub(super) fn answer(
@@ -24,30 +22,10 @@ pub(super) fn answer(
     let said = match outcome {
         Outcome::Ok(output) => return Ok(success(output, most)),
         Outcome::UnknownTool { name, nearest } => return Err(unknown(&name, nearest.as_deref())),
-        Outcome::Internal { reason } => {
-            return Err(ErrorData::internal_error(
-                format!("the host failed: {reason}"),
-                None,
-            ));
+        Outcome::Internal { .. } => {
+            return Err(ErrorData::internal_error(words(tool, &outcome), None));
         }
-        Outcome::ToolError(error) => of_tool(error),
-        Outcome::InvalidArguments(faults) => {
-            let faults: Vec<String> = faults.iter().map(|fault| format!("- {fault}")).collect();
-            format!("The arguments do not fit `{tool}`:\n{}", faults.join("\n"))
-        }
-        Outcome::Denied(denial) => denied(tool, &denial),
-        Outcome::TimedOut { limit, .. } => format!(
-            "`{tool}` was stopped after {} s, which is all the time it has. Ask for less at a time.",
-            limit.as_secs_f64()
-        ),
-        Outcome::OutOfMemory { limit, .. } => format!(
-            "`{tool}` needs more than the {} of memory that it has. Ask for less at a time.",
-            format_bytes(limit)
-        ),
-        Outcome::LimitReached { kind, limit } => of_limit(tool, kind, limit),
-        Outcome::Trapped(trap) => of_trap(tool, &trap),
-        Outcome::Unavailable { reason, .. } => format!("`{tool}` can not be called now: {reason}."),
-        Outcome::Cancelled => format!("The call of `{tool}` was cancelled."),
+        _ => words(tool, &outcome),
     };
     Ok(CallToolResult::error(vec![ContentBlock::text(cut(
         said, most,
@@ -56,16 +34,7 @@ pub(super) fn answer(
 
 /// There is no such tool, for this client.
 pub(super) fn unknown(name: &str, nearest: Option<&str>) -> ErrorData {
-    let shown: String = name
-        .chars()
-        .take(100)
-        .flat_map(char::escape_debug)
-        .collect();
-    let text = match nearest {
-        Some(nearest) => format!("unknown tool `{shown}`; did you mean `{nearest}`?"),
-        None => format!("unknown tool `{shown}`"),
-    };
-    ErrorData::invalid_params(text, None)
+    ErrorData::invalid_params(unknown_tool(name, nearest), None)
 }
 
 fn success(output: ToolOutput, most: usize) -> CallToolResult {
@@ -125,55 +94,5 @@ fn of_resource(resource: EmbeddedResource, most: usize) -> ResourceContents {
     match media_type {
         Some(media_type) => contents.with_mime_type(media_type),
         None => contents,
-    }
-}
-
-fn of_tool(error: ToolError) -> String {
-    let mut said = error.message;
-    if let Some(hint) = error.hint {
-        said.push('\n');
-        said.push_str(&hint);
-    }
-    if let Some(data) = error.data {
-        said.push('\n');
-        said.push_str(&data.to_string());
-    }
-    said
-}
-
-fn denied(tool: &str, denial: &Denial) -> String {
-    match &denial.capability {
-        Some(capability) => format!(
-            "`{tool}` may not do that: {capability} is not granted to it. Only a person can grant it, in the configuration of the host. ({})",
-            denial.message
-        ),
-        None => format!("`{tool}` may not do that: {}", denial.message),
-    }
-}
-
-fn of_limit(tool: &str, kind: LimitKind, limit: u64) -> String {
-    match kind {
-        LimitKind::ArgumentBytes => format!(
-            "The arguments have more than the {} that a call may have.",
-            format_bytes(limit)
-        ),
-        LimitKind::OutputBytes => format!(
-            "`{tool}` answered with more than the {} that an answer may have. Ask for less at a time.",
-            format_bytes(limit)
-        ),
-        _ => format!("`{tool}` was ended at a limit of the host ({limit})."),
-    }
-}
-
-fn of_trap(tool: &str, trap: &Trap) -> String {
-    let how = match trap.kind {
-        TrapKind::StackOverflow => "its calls are nested too deeply",
-        _ => "it has a fault of its own",
-    };
-    let words = trap.message.trim();
-    if words.is_empty() {
-        format!("`{tool}` broke down: {how}.")
-    } else {
-        format!("`{tool}` broke down: {how} ({words}).")
     }
 }

@@ -17,6 +17,7 @@ mod listing;
 mod stdio;
 #[allow(deprecated, reason = "clients of sessions have messages still")]
 mod telling;
+mod words;
 
 use std::sync::Arc;
 
@@ -30,6 +31,7 @@ pub use export::ToolFormat;
 pub use http::{HttpOptions, TlsFiles, serve_http};
 pub use listing::ToolFilter;
 pub use stdio::serve_stdio;
+pub use words::words as model_words;
 
 use self::announce::Audience;
 use self::listing::Listing;

@@ -1,6 +1,7 @@
 //! Agents at the other end: the program serves real clients over the Model Context
 //! Protocol, in both of its eras.
 
+mod agent;
 mod calls;
 mod client;
 mod ends;
