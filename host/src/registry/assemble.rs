@@ -142,7 +142,8 @@ impl Assembler {
         loop {
             let plan = plan::plan(config, &self.scope, selection, &self.files.serving());
             let files = plan.entries.values().flat_map(Planned::modules);
-            let again = self.files.look(files, patience, &tell).await;
+            let heirs = plan.entries.values().filter_map(Planned::heir).collect();
+            let again = self.files.look(files, &heirs, patience, &tell).await;
             // What is gone for good claims no name.
             if !plan.entries.values().any(|planned| self.is_gone(planned)) {
                 return (plan, again);

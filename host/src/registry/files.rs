@@ -108,11 +108,13 @@ impl ModuleFiles {
         serving.map(|(path, _)| path.clone()).collect()
     }
 
-    /// Looks at all files, and loads those that may have changed. Answers how soon to look
-    /// again, where nothing will tell.
+    /// Looks at all files, and loads those that may have changed. `heirs` are the files that
+    /// will serve in place of others: those may be gone before they are loaded. Answers how
+    /// soon to look again, where nothing will tell.
     pub(super) async fn look(
         &mut self,
         files: impl Iterator<Item = &ModuleFile>,
+        heirs: &BTreeMap<PathBuf, PathBuf>,
         patience: Patience,
         tell: &(dyn Fn(LoadEvent) + Sync),
     ) -> Option<Duration> {
@@ -149,12 +151,15 @@ impl ModuleFiles {
             }
             // Nobody may want it any more.
             if files.contains_key(&path) {
+                let heir = heirs.get(&path);
+                let is_needed = heir.is_some_and(|heir| self.loading.contains(heir));
                 let known = self.known.entry(path).or_default();
-                again = known
-                    .note(read, patience.away)
-                    .into_iter()
-                    .chain(again)
-                    .min();
+                let away = match known.missing_since {
+                    Some(since) if is_needed => since.elapsed() + WRITING,
+                    _ if is_needed => WRITING,
+                    _ => patience.away,
+                };
+                again = known.note(read, away).into_iter().chain(again).min();
             }
         }
         tell(LoadEvent::Finished);
@@ -179,7 +184,12 @@ impl ModuleFiles {
             self.attention.is_wanted.store(true, Ordering::SeqCst);
             ended = self.loads.try_join_next();
         }
-        ended.map(|read| read.expect("the tasks neither panic nor are aborted"))
+        match ended? {
+            Ok(read) => Some(read),
+            // The runtime is being shut down, and nobody will ask for what it loads.
+            Err(error) if error.is_cancelled() => None,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
     }
 
     fn is_unchanged(&self, path: &PathBuf, source: &ModuleSource) -> bool {

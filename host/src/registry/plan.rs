@@ -79,6 +79,12 @@ impl Planned<'_> {
         self.module().into_iter().chain(&self.rival)
     }
 
+    /// The file that serves so far, and the one that will serve in its place.
+    #[cfg(feature = "wasm-runtime")]
+    pub fn heir(&self) -> Option<(PathBuf, PathBuf)> {
+        Some((self.rival.as_ref()?.path(), self.module()?.path()))
+    }
+
     /// What would run it.
     pub fn backend(&self) -> Backend {
         match self.subject {

@@ -90,3 +90,39 @@ async fn a_file_that_changes_while_it_is_compiled_is_loaded_again() -> Result<()
     fs::remove_file(&file)?;
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_gone_serves_until_what_takes_its_name_is_compiled() -> Result<()> {
+    let small =
+        wat::parse_str(r#"(module (memory (export "memory") 1) (func (export "_start")))"#)?;
+    let stage = Stage::new()?.own_cache().module("twin", &small)?;
+    let host = stage.open().await?;
+    let version = |host: &Host| {
+        let snapshot = host.snapshot();
+        snapshot
+            .tool("twin")
+            .and_then(|tool| tool.entry().version())
+    };
+    let first = version(&host);
+    ensure!(first.is_some());
+    let _watching = host.watch();
+    stage.folder("modules/twin")?;
+    replace(&stage.path("modules/twin/skill.wasm"), &large()?)?;
+    let mut changes = host.changes();
+    let is_seen = |_: &std::sync::Arc<prx_host::Change>| fault(&host.snapshot(), "twin").is_ok();
+    tokio::time::timeout(LONG, changes.wait_for(is_seen)).await??;
+    fs::remove_file(module(&stage, "twin.wasm"))?;
+    let served = async {
+        while version(&host) == first || !host.snapshot().broken().is_empty() {
+            let outcome = host
+                .call("twin", "{}", CallOptions::default())
+                .await
+                .outcome;
+            ensure!(matches!(outcome, Outcome::Ok(_)), "{outcome:?}");
+        }
+        Ok(())
+    };
+    tokio::time::timeout(LONG, served).await??;
+    ensure!(version(&host).is_some());
+    Ok(())
+}
