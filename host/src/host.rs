@@ -1,6 +1,7 @@
 //! The host: the one place where configuration, registry, backends and calls meet.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -10,12 +11,15 @@ use tokio::sync::{Mutex, Notify, watch};
 
 use crate::config::{Config, Environment};
 use crate::dispatch::{self, Loader};
+use crate::events::{
+    CallWatch, EventStream, Events, HostEvent, ReloadCounters, Reloads, of_broken,
+};
 use crate::model::{CallOptions, CallReport};
 use crate::presence::{Notice, running_hosts};
 use crate::registry::{Assembler, Latest, LoadListener, Patience, Scope, Snapshot};
 #[cfg(feature = "wasm-runtime")]
 use crate::registry::{ModuleFiles, Modules};
-use crate::reload::{self, Change, Reconciler, Watching};
+use crate::reload::{self, Change, Reconciled, Reconciler, Watching};
 #[cfg(feature = "wasm-runtime")]
 use crate::runtime::wasm::{engine::Allocation, state::StateStore};
 use crate::runtime::{Backends, RuntimeError};
@@ -36,6 +40,10 @@ struct Shared {
     reconciler: Mutex<Reconciler>,
     environment: Environment,
     changes: watch::Sender<Arc<Change>>,
+    events: EventStream,
+    /// The number of the latest call.
+    calls: AtomicU64,
+    reloads: ReloadCounters,
 }
 
 /// A host that is followed and not kept.
@@ -191,6 +199,31 @@ pub fn engine_version() -> Option<&'static str> {
     None
 }
 
+impl Shared {
+    /// Puts a new snapshot in force and tells of it; answers how soon to look again.
+    fn take_over(&self, now: Reconciled) -> Option<Duration> {
+        let mut events = now.events;
+        if let Some((snapshot, change)) = now.next {
+            let before = self.snapshot.swap(Arc::clone(&snapshot));
+            let change = Arc::new(change);
+            events.push(HostEvent::Snapshot(Arc::clone(&change)));
+            events.extend(of_broken(&before, &snapshot));
+            let is_bad = |event: &HostEvent| {
+                matches!(
+                    event,
+                    HostEvent::Broken(_) | HostEvent::ConfigurationRefused(_)
+                )
+            };
+            self.reloads.count(events.iter().any(is_bad), change.took);
+            self.changes.send_replace(change);
+        }
+        for event in events {
+            self.events.send(event);
+        }
+        now.again
+    }
+}
+
 impl Host {
     fn with(config: Arc<Config>, reconciler: Reconciler, loader: Arc<Loader>) -> Self {
         let environment = reconciler.environment().clone();
@@ -206,6 +239,9 @@ impl Host {
                 loader,
                 reconciler: Mutex::new(reconciler),
                 environment,
+                events: EventStream::default(),
+                calls: AtomicU64::new(0),
+                reloads: ReloadCounters::default(),
             }),
         }
     }
@@ -286,16 +322,13 @@ impl Host {
             runtime.block_on(async {
                 let mut reconciler = shared.reconciler.lock().await;
                 let now = reconciler.reconcile(patience).await;
-                shared.config.store(now.config);
-                if let Some((snapshot, change)) = now.next {
-                    shared.snapshot.store(snapshot);
-                    shared.changes.send_replace(Arc::new(change));
-                }
-                now.again
+                shared.config.store(Arc::clone(&now.config));
+                shared.take_over(now)
             })
         });
         looking.await.unwrap_or_else(|panic| {
             tracing::error!("looking for changes failed: {panic}");
+            self.shared.reloads.count(true, Duration::ZERO);
             None
         })
     }
@@ -322,8 +355,52 @@ impl Host {
     /// [`outcome`](CallReport::outcome). Dropping the returned future ends the call and
     /// everything that it started.
     pub async fn call(&self, name: &str, arguments: &str, options: CallOptions) -> CallReport {
-        let snapshot = self.snapshot();
-        dispatch::call(&snapshot, &self.shared.loader, name, arguments, options).await
+        let (snapshot, shared) = (self.snapshot(), &self.shared);
+        let watch = self.watch_call(&snapshot, (name, arguments), &options);
+        let report = dispatch::call(&snapshot, &shared.loader, name, arguments, options).await;
+        if let Some(watch) = watch {
+            watch.end(&report);
+        }
+        report
+    }
+
+    /// Numbers a call, and watches it where anybody hears of it.
+    fn watch_call<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        call: (&'a str, &str),
+        options: &CallOptions,
+    ) -> Option<CallWatch<'a>> {
+        let number = self.shared.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        CallWatch::begin(&self.shared.events, snapshot, number, call, options)
+    }
+
+    /// Says of a call that a front door refused it: there is no such tool for its caller.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn refuse_call(&self, snapshot: &Snapshot, name: &str, options: &CallOptions) {
+        if let Some(watch) = self.watch_call(snapshot, (name, ""), options) {
+            watch.refuse();
+        }
+    }
+
+    /// Hears of what happens in this host from now on: calls that begin and end, snapshots,
+    /// what broke and was mended, configurations. A subscriber that is too slow loses events
+    /// and hears how many; while nobody subscribes, events cost nothing.
+    pub fn events(&self) -> Events {
+        self.shared.events.subscribe()
+    }
+
+    /// How often what is in force changed since this host was opened.
+    pub fn reloads(&self) -> Reloads {
+        self.shared.reloads.now()
+    }
+
+    /// Places for calls of modules that are taken, of those that the engine keeps ready;
+    /// `None`: it keeps none, or no module was called yet.
+    #[cfg(feature = "wasm-runtime")]
+    pub fn places_taken(&self) -> Option<(u32, u32)> {
+        let all = crate::runtime::wasm::pool::PLACES;
+        Some((self.shared.loader.places_taken()?, all))
     }
 
     /// The compile cache of this host: why it is off, if it is.

@@ -14,6 +14,7 @@ pub mod command;
 pub mod config;
 mod dispatch;
 mod doctor;
+pub mod events;
 mod file_state;
 mod grants;
 mod host;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::content::json_bytes;
 use super::{Capability, ToolOutput, format_bytes};
 
 /// Everything known about a call that ended.
@@ -15,6 +16,8 @@ pub struct CallReport {
     pub outcome: Outcome,
     /// From the call's acceptance to its end.
     pub duration: Duration,
+    /// How much of that it waited for a place among the calls that run at one time.
+    pub waited: Duration,
     /// What the guest wrote to its standard output, up to the limit.
     pub stdout: Captured,
     /// What the guest wrote to its standard error, up to the limit.
@@ -172,6 +175,15 @@ impl OutcomeKind {
         Self::Internal,
     ];
 
+    /// How a call ended that is dropped now, before it had an outcome.
+    pub(crate) fn of_abandoned() -> Self {
+        if std::thread::panicking() {
+            Self::Internal
+        } else {
+            Self::Cancelled
+        }
+    }
+
     /// In snake case, as programs read it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -223,6 +235,15 @@ impl Outcome {
             _ => None,
         }
     }
+
+    /// Bytes of what the tool itself answered, well or not.
+    pub(crate) fn answer_bytes(&self) -> u64 {
+        match self {
+            Self::Ok(output) => output.bytes(),
+            Self::ToolError(error) => error.bytes(),
+            _ => 0,
+        }
+    }
 }
 
 /// What a tool said when it said no.
@@ -239,6 +260,11 @@ pub struct ToolError {
 }
 
 impl ToolError {
+    /// Bytes of what it said.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.message.len() + self.data.as_ref().map_or(0, json_bytes)) as u64
+    }
+
     /// The tool answered, but not as its interface or its own description promise.
     pub(crate) fn broken_contract(what: impl fmt::Display) -> Self {
         Self {

@@ -182,6 +182,11 @@ pub struct Serving {
     pub since: Started,
 }
 
+impl Broken {
+    /// The name of the configuration file where it is broken.
+    pub(crate) const CONFIGURATION: &str = "(configuration)";
+}
+
 /// Something that was found and can not be called, or only in an earlier version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Broken {
