@@ -20,6 +20,7 @@ mod grants;
 mod host;
 #[cfg(feature = "wasm-runtime")]
 pub mod install;
+pub mod lint;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod model;

@@ -149,7 +149,7 @@ mod tests {
                 .end(kind, Duration::from_millis(1));
         }
         counters
-            .begin()
+            .begin(Instant::now())
             .end(OutcomeKind::Ok, Duration::from_hours(1));
         let running = counters.begin(Instant::now());
         let counts = counters.counts();
