@@ -25,6 +25,7 @@ pub mod lint;
 pub mod mcp;
 pub mod model;
 mod presence;
+mod readiness;
 mod registry;
 mod reload;
 mod runtime;
@@ -35,6 +36,7 @@ pub use doctor::{Examination, examine};
 pub use host::inspect_file;
 pub use host::{Host, HostBuilder, OpenError, engine_version};
 pub use presence::{Notice, NoticeFault, NoticeServing, NoticeTool, running_hosts};
+pub use readiness::NotReady;
 pub use registry::{
     Broken, Entry, EntryLimits, LoadEvent, LoadListener, Serving, Snapshot, Started, Tool,
 };

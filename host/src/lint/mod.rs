@@ -22,6 +22,8 @@ mod names;
 mod repair;
 mod rules;
 mod schemas;
+#[cfg(test)]
+mod tests;
 mod walk;
 mod words;
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 
 use super::entry::{Entry, Started};
+use crate::lint::{self, Finding};
 use crate::model::{Counters, ToolSpec};
 use crate::schema::Validator;
 
@@ -149,6 +150,12 @@ impl Tool {
     /// its place.
     pub fn counters(&self) -> &Arc<Counters> {
         &self.counters
+    }
+
+    /// Which rules about names, descriptions and schemas it breaks. Found out anew with
+    /// each question.
+    pub fn findings(&self) -> Vec<Finding> {
+        lint::lint(&self.name, &self.spec)
     }
 
     /// Whether a caller could not tell the two apart.

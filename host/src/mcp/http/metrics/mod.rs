@@ -198,6 +198,7 @@ mod tests {
     async fn all_numbers_of_a_host_are_well_formed() {
         let folder = tempfile::tempdir().unwrap();
         let environment = crate::config::Environment::new(folder.path());
+        let environment = environment.with("HOME", folder.path());
         let discovered = crate::config::discover(None, &environment).unwrap();
         let loaded = crate::config::Config::load(&discovered, &environment).unwrap();
         let builder = Host::builder(loaded.config).environment(environment);
