@@ -1,7 +1,9 @@
 //! The host: the one place where configuration, registry, backends and calls meet.
 
+mod calls;
+
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -10,11 +12,8 @@ use tokio::runtime::Handle;
 use tokio::sync::{Mutex, Notify, watch};
 
 use crate::config::{Config, Environment};
-use crate::dispatch::{self, Loader};
-use crate::events::{
-    CallWatch, EventStream, Events, HostEvent, ReloadCounters, Reloads, of_broken,
-};
-use crate::model::{CallOptions, CallReport};
+use crate::dispatch::Loader;
+use crate::events::{EventStream, HostEvent, ReloadCounters, of_broken};
 use crate::presence::{Notice, running_hosts};
 use crate::registry::{Assembler, Latest, LoadListener, Patience, Scope, Snapshot};
 #[cfg(feature = "wasm-runtime")]
@@ -346,61 +345,6 @@ impl Host {
     /// The tools of this moment, and what is broken.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.shared.snapshot.load_full()
-    }
-
-    /// Calls a tool by name. `arguments` is the JSON text of one object; empty text is
-    /// `{}`.
-    ///
-    /// Never fails: how the call ended is the report's
-    /// [`outcome`](CallReport::outcome). Dropping the returned future ends the call and
-    /// everything that it started.
-    pub async fn call(&self, name: &str, arguments: &str, options: CallOptions) -> CallReport {
-        let (snapshot, shared) = (self.snapshot(), &self.shared);
-        let watch = self.watch_call(&snapshot, (name, arguments), &options);
-        let report = dispatch::call(&snapshot, &shared.loader, name, arguments, options).await;
-        if let Some(watch) = watch {
-            watch.end(&report);
-        }
-        report
-    }
-
-    /// Numbers a call, and watches it where anybody hears of it.
-    fn watch_call<'a>(
-        &'a self,
-        snapshot: &'a Snapshot,
-        call: (&'a str, &str),
-        options: &CallOptions,
-    ) -> Option<CallWatch<'a>> {
-        let number = self.shared.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        CallWatch::begin(&self.shared.events, snapshot, number, call, options)
-    }
-
-    /// Says of a call that a front door refused it: there is no such tool for its caller.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn refuse_call(&self, snapshot: &Snapshot, name: &str, options: &CallOptions) {
-        if let Some(watch) = self.watch_call(snapshot, (name, ""), options) {
-            watch.refuse();
-        }
-    }
-
-    /// Hears of what happens in this host from now on: calls that begin and end, snapshots,
-    /// what broke and was mended, configurations. A subscriber that is too slow loses events
-    /// and hears how many; while nobody subscribes, events cost nothing.
-    pub fn events(&self) -> Events {
-        self.shared.events.subscribe()
-    }
-
-    /// How often what is in force changed since this host was opened.
-    pub fn reloads(&self) -> Reloads {
-        self.shared.reloads.now()
-    }
-
-    /// Places for calls of modules that are taken, of those that the engine keeps ready;
-    /// `None`: it keeps none, or no module was called yet.
-    #[cfg(feature = "wasm-runtime")]
-    pub fn places_taken(&self) -> Option<(u32, u32)> {
-        let all = crate::runtime::wasm::pool::PLACES;
-        Some((self.shared.loader.places_taken()?, all))
     }
 
     /// The compile cache of this host: why it is off, if it is.

@@ -182,9 +182,18 @@ pub static RULES: &[Rule] = &[
         [
             "its input schema has a list of types",
             "some models' APIs know one type for one value",
-            "use one type, or `anyOf`; leave an optional argument out of `required` instead of allowing `null`",
+            "use one type, or `anyOf`",
         ],
         schemas::type_list,
+    ),
+    note(
+        "schema-nullable",
+        [
+            "an argument may be `null`",
+            "a few models' APIs know one type for one value, and no `null`",
+            "leaving it out of `required` is enough, unless `null` means something else than nothing",
+        ],
+        schemas::nullable,
     ),
     warning(
         "schema-boolean",

@@ -58,10 +58,20 @@ pub(super) fn recursive(_name: &str, spec: &ToolSpec) -> Vec<String> {
     })
 }
 
+/// The types that a schema allows besides `null`, where it has a list of them.
+fn listed_types(schema: &Value) -> Option<usize> {
+    let types = schema.get("type")?.as_array()?.iter();
+    Some(types.filter(|one| one.as_str() != Some("null")).count())
+}
+
 pub(super) fn type_list(_name: &str, spec: &ToolSpec) -> Vec<String> {
     places(spec, |part| {
-        part.schema.get("type").is_some_and(Value::is_array)
+        listed_types(part.schema).is_some_and(|types| types != 1)
     })
+}
+
+pub(super) fn nullable(_name: &str, spec: &ToolSpec) -> Vec<String> {
+    places(spec, |part| listed_types(part.schema) == Some(1))
 }
 
 pub(super) fn boolean(_name: &str, spec: &ToolSpec) -> Vec<String> {

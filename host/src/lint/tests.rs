@@ -163,9 +163,10 @@ fn roots_that_are_no_plain_object_are_found() {
 fn what_models_apis_do_not_know_is_found_wherever_it_stands() {
     let words = "/inputSchema/properties/words";
     for (rule, schema, below) in [
+        ("schema-nullable", json!({ "type": ["string", "null"] }), ""),
         (
             "schema-type-array",
-            json!({ "type": ["string", "null"] }),
+            json!({ "type": ["string", "integer"] }),
             "",
         ),
         (

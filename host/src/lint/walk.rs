@@ -82,7 +82,7 @@ pub(super) fn each_below(schema: &mut Map<String, Value>, change: &mut impl FnMu
     for (key, value) in schema.iter_mut() {
         match value {
             Value::Array(all) if MANY.contains(&key.as_str()) => {
-                all.iter_mut().for_each(&mut *change)
+                all.iter_mut().for_each(&mut *change);
             }
             Value::Object(all) if NAMED.contains(&key.as_str()) => {
                 all.values_mut()

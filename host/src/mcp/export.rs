@@ -67,12 +67,11 @@ fn for_api(tool: &Listed) -> (String, Map<String, Value>) {
     let more = repaired.sentence().map(|more| format!("\n\n{more}"));
     let more = more.unwrap_or_default();
     let rest = MOST.saturating_sub(more.chars().count());
-    let mut description = match said.char_indices().nth(rest) {
-        None => said.to_owned(),
-        Some(_) => {
-            let kept = said.chars().take(rest.saturating_sub(1));
-            kept.chain(['…']).collect()
-        }
+    let mut description = if said.chars().count() <= rest {
+        said.to_owned()
+    } else {
+        let kept = said.chars().take(rest.saturating_sub(1));
+        kept.chain(['…']).collect()
     };
     description.push_str(&more);
     (description, repaired.schema)

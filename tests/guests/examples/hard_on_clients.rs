@@ -12,7 +12,7 @@ const CHOICE: &str = r##"{
         { "properties": { "id": { "type": "integer", "description": "By number." } }, "required": ["id"] },
         { "properties": { "name": { "type": "string", "description": "By name." } }, "required": ["name"] }
     ],
-    "$defs": { "place": { "type": ["string", "null"], "description": "Where to look." } }
+    "$defs": { "place": { "type": ["string", "integer"], "description": "Where to look." } }
 }"##;
 
 describes!(vec![

@@ -42,11 +42,7 @@ fn commands_of_the_configuration_are_held_against_the_same_rules() -> Result<()>
          [tools.custom.either.parameters.properties.path]\ntype = [\"string\", \"null\"]\n",
     )?;
     let found = rules(&place, "either")?;
-    let expected = [
-        "root-combinator",
-        "schema-type-array",
-        "property-description",
-    ];
+    let expected = ["root-combinator", "schema-nullable", "property-description"];
     assert_eq!(found, expected);
     let said = place.run(&["inspect", "either"])?;
     ensure!(

@@ -38,7 +38,7 @@ pub(super) fn merge(
 ) -> Option<Map<String, Value>> {
     let is_word = |(name, _): &(&String, &Value)| WORDS.contains(&name.as_str());
     let is_watchful = |name: &&str| inner.contains_key(*name);
-    if !outer.iter().all(|pair| is_word(&pair)) && WATCHFUL.iter().any(|name| is_watchful(name)) {
+    if !outer.iter().all(|pair| is_word(&pair)) && WATCHFUL.iter().any(is_watchful) {
         return None;
     }
     for group in GROUPS {

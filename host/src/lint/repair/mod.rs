@@ -110,7 +110,7 @@ fn has_odd_keywords(schema: &Value) -> bool {
         };
         let has = |name: &&str| object.contains_key(*name);
         // Draft 7 passes over everything beside a reference, and had lists of items.
-        is_odd |= NOT_OF_DRAFT_7.iter().any(|name| has(name))
+        is_odd |= NOT_OF_DRAFT_7.iter().any(has)
             || (object.contains_key("$ref") && object.len() > 1)
             || object.get("items").is_some_and(Value::is_array);
     });
@@ -129,7 +129,7 @@ fn fold(root: &mut Map<String, Value>) {
         }
         let merged = schema.as_object().and_then(|schema| merge(root, schema));
         match merged {
-            Some(merged) if !schema.get("$ref").is_some() => *root = merged,
+            Some(merged) if schema.get("$ref").is_none() => *root = merged,
             _ => rest.push(schema),
         }
     }
@@ -184,8 +184,7 @@ fn named_by(left_out: &Map<String, Value>) -> Map<String, Value> {
             let properties = branch.get("properties").and_then(Value::as_object);
             for (name, schema) in properties.into_iter().flatten() {
                 let is_same = |other: &&Value| other["properties"].get(name) == Some(schema);
-                let holds =
-                    keyword == "allOf" || (is_choice && branches.iter().all(|one| is_same(one)));
+                let holds = keyword == "allOf" || (is_choice && branches.iter().all(is_same));
                 let shown = if holds {
                     schema.clone()
                 } else {

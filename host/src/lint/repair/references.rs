@@ -71,7 +71,7 @@ impl<'a> References<'a> {
         let mut seen: Vec<&str> = Vec::new();
         let mut open: Vec<&str> = self.behind.get(target).cloned().unwrap_or_default();
         while let Some(next) = open.pop() {
-            if next == target || self.leads_around(target, next) {
+            if next == target || leads_around(target, next) {
                 return true;
             }
             if !seen.contains(&next) {
@@ -81,15 +81,15 @@ impl<'a> References<'a> {
         }
         false
     }
+}
 
-    /// Whether one target is a part of what another one names, or the other way round.
-    fn leads_around(&self, one: &str, other: &str) -> bool {
-        let is_in = |outer: &str, inner: &str| {
-            let rest = inner.strip_prefix(outer);
-            rest.is_some_and(|rest| rest.starts_with('/'))
-        };
-        is_in(one, other) || is_in(other, one)
-    }
+/// Whether one target is a part of what another one names, or the other way round.
+fn leads_around(one: &str, other: &str) -> bool {
+    let is_in = |outer: &str, inner: &str| {
+        let rest = inner.strip_prefix(outer);
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    };
+    is_in(one, other) || is_in(other, one)
 }
 
 fn targets_in(schema: &Value) -> Vec<&str> {

@@ -219,7 +219,7 @@ fn document() -> impl Strategy<Value = Value> {
         Just(json!(true)),
         Just(json!({}))
     ];
-    let value = value.prop_recursive(2, 8, 3, |inner| object_of(inner));
+    let value = value.prop_recursive(2, 8, 3, object_of);
     object_of(value)
 }
 
