@@ -47,24 +47,30 @@ impl Client {
         Some(*self.level.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Whether a name is that of a tool for this client. What is known and broken is said by
+    /// the call; what is hidden is not there.
+    fn admit(&self, name: &str, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        let listing = self.server.listing();
+        let snapshot = &listing.snapshot;
+        let is_hidden = snapshot.tool(name).is_some() || !snapshot.is_known(name);
+        if listing.has(name) || !is_hidden {
+            return Ok(());
+        }
+        let options = CallOptions {
+            client: client_name(context),
+            ..CallOptions::default()
+        };
+        self.server.host.refuse_call(snapshot, name, &options);
+        Err(answer::unknown(name, listing.nearest(name)))
+    }
+
     async fn call(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
         let (server, name) = (&self.server, request.name.as_ref());
-        let listing = server.listing();
-        if !listing.has(name) {
-            // What is known and broken is said by the call; what is hidden is not there.
-            if listing.snapshot.tool(name).is_some() || !listing.snapshot.is_known(name) {
-                let options = CallOptions {
-                    client: client_name(&context),
-                    ..CallOptions::default()
-                };
-                server.host.refuse_call(&listing.snapshot, name, &options);
-                return Err(answer::unknown(name, listing.nearest(name)));
-            }
-        }
+        self.admit(name, &context)?;
         let arguments = request.arguments.unwrap_or_default();
         let arguments = serde_json::to_string(&arguments)
             .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
