@@ -1,6 +1,9 @@
 //! The host: the one place where configuration, registry, backends and calls meet.
 
+mod calls;
+
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -9,13 +12,13 @@ use tokio::runtime::Handle;
 use tokio::sync::{Mutex, Notify, watch};
 
 use crate::config::{Config, Environment};
-use crate::dispatch::{self, Loader};
-use crate::model::{CallOptions, CallReport};
+use crate::dispatch::Loader;
+use crate::events::{EventStream, HostEvent, ReloadCounters, of_broken};
 use crate::presence::{Notice, running_hosts};
 use crate::registry::{Assembler, Latest, LoadListener, Patience, Scope, Snapshot};
 #[cfg(feature = "wasm-runtime")]
 use crate::registry::{ModuleFiles, Modules};
-use crate::reload::{self, Change, Reconciler, Watching};
+use crate::reload::{self, Change, Reconciled, Reconciler, Watching};
 #[cfg(feature = "wasm-runtime")]
 use crate::runtime::wasm::{engine::Allocation, state::StateStore};
 use crate::runtime::{Backends, RuntimeError};
@@ -36,6 +39,10 @@ struct Shared {
     reconciler: Mutex<Reconciler>,
     environment: Environment,
     changes: watch::Sender<Arc<Change>>,
+    events: EventStream,
+    /// The number of the latest call.
+    calls: AtomicU64,
+    reloads: ReloadCounters,
 }
 
 /// A host that is followed and not kept.
@@ -191,6 +198,31 @@ pub fn engine_version() -> Option<&'static str> {
     None
 }
 
+impl Shared {
+    /// Puts a new snapshot in force and tells of it; answers how soon to look again.
+    fn take_over(&self, now: Reconciled) -> Option<Duration> {
+        let mut events = now.events;
+        if let Some((snapshot, change)) = now.next {
+            let before = self.snapshot.swap(Arc::clone(&snapshot));
+            let change = Arc::new(change);
+            events.push(HostEvent::Snapshot(Arc::clone(&change)));
+            events.extend(of_broken(&before, &snapshot));
+            let is_bad = |event: &HostEvent| {
+                matches!(
+                    event,
+                    HostEvent::Broken(_) | HostEvent::ConfigurationRefused(_)
+                )
+            };
+            self.reloads.count(events.iter().any(is_bad), change.took);
+            self.changes.send_replace(change);
+        }
+        for event in events {
+            self.events.send(event);
+        }
+        now.again
+    }
+}
+
 impl Host {
     fn with(config: Arc<Config>, reconciler: Reconciler, loader: Arc<Loader>) -> Self {
         let environment = reconciler.environment().clone();
@@ -206,6 +238,9 @@ impl Host {
                 loader,
                 reconciler: Mutex::new(reconciler),
                 environment,
+                events: EventStream::default(),
+                calls: AtomicU64::new(0),
+                reloads: ReloadCounters::default(),
             }),
         }
     }
@@ -286,16 +321,13 @@ impl Host {
             runtime.block_on(async {
                 let mut reconciler = shared.reconciler.lock().await;
                 let now = reconciler.reconcile(patience).await;
-                shared.config.store(now.config);
-                if let Some((snapshot, change)) = now.next {
-                    shared.snapshot.store(snapshot);
-                    shared.changes.send_replace(Arc::new(change));
-                }
-                now.again
+                shared.config.store(Arc::clone(&now.config));
+                shared.take_over(now)
             })
         });
         looking.await.unwrap_or_else(|panic| {
             tracing::error!("looking for changes failed: {panic}");
+            self.shared.reloads.count(true, Duration::ZERO);
             None
         })
     }
@@ -313,17 +345,6 @@ impl Host {
     /// The tools of this moment, and what is broken.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.shared.snapshot.load_full()
-    }
-
-    /// Calls a tool by name. `arguments` is the JSON text of one object; empty text is
-    /// `{}`.
-    ///
-    /// Never fails: how the call ended is the report's
-    /// [`outcome`](CallReport::outcome). Dropping the returned future ends the call and
-    /// everything that it started.
-    pub async fn call(&self, name: &str, arguments: &str, options: CallOptions) -> CallReport {
-        let snapshot = self.snapshot();
-        dispatch::call(&snapshot, &self.shared.loader, name, arguments, options).await
     }
 
     /// The compile cache of this host: why it is off, if it is.

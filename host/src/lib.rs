@@ -14,15 +14,18 @@ pub mod command;
 pub mod config;
 mod dispatch;
 mod doctor;
+pub mod events;
 mod file_state;
 mod grants;
 mod host;
 #[cfg(feature = "wasm-runtime")]
 pub mod install;
+pub mod lint;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod model;
 mod presence;
+mod readiness;
 mod registry;
 mod reload;
 mod runtime;
@@ -33,6 +36,7 @@ pub use doctor::{Examination, examine};
 pub use host::inspect_file;
 pub use host::{Host, HostBuilder, OpenError, engine_version};
 pub use presence::{Notice, NoticeFault, NoticeServing, NoticeTool, running_hosts};
+pub use readiness::NotReady;
 pub use registry::{
     Broken, Entry, EntryLimits, LoadEvent, LoadListener, Serving, Snapshot, Started, Tool,
 };

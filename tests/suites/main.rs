@@ -1,6 +1,7 @@
 //! The end-to-end suites, one program: linking the engine once is enough.
 
 mod command_tools;
+mod events;
 mod fixtures;
 mod guests;
 mod readme;

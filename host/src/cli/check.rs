@@ -12,7 +12,7 @@ use serde_json::json;
 use super::facts::MissingFolder;
 use super::list::{lines_of, open, what_of};
 use super::render::{Failure, Line, Screen, Tone};
-use super::{Exit, Global, facts, start, version};
+use super::{Exit, Global, facts, noticed, start, version};
 
 /// Check the configuration and all modules; exit code 2 when something is wrong
 #[derive(clap::Args)]
@@ -184,6 +184,13 @@ async fn modules(config: Config, screen: Screen, checked: &mut Checked) -> Resul
             .iter()
             .map(|missing| Finding::new(Severity::Error, missing.what(), missing.lines())),
     );
+    findings.extend(host.not_ready(&snapshot).await.into_iter().map(|missing| {
+        let (what, lines) = noticed::of_not_ready(missing);
+        Finding::new(Severity::Warning, what, lines)
+    }));
+    let noticed = noticed::of_files(&host.passed_over()).into_iter();
+    let noticed = noticed.chain(noticed::of_tools(&snapshot));
+    findings.extend(noticed.map(|(what, lines)| Finding::new(Severity::Warning, what, lines)));
     findings.extend(unmet_requests(&snapshot));
     findings.extend(of_cache(&host));
     if let Some(missing) = version::missing() {

@@ -1,5 +1,6 @@
 //! `prx-host doctor`: what works on this machine, and how to get what does not.
 
+use prx_host::config::Config;
 use prx_host::{Examination, Health, Notice, examine};
 
 use super::render::{Failure, Line, Screen, Tone};
@@ -8,7 +9,8 @@ use super::{Exit, Global, start};
 /// Say which backends and sandboxes work here, and how to get those that do not
 #[derive(clap::Args)]
 #[command(
-    after_help = "Exit code 5: the backend that would run commands can not be used.
+    after_help = "Exit code 5: the backend that would run commands can not be used; 2: the configuration can
+not be read, and the machine was looked at with the defaults.
 
 Examples:
   prx-host doctor
@@ -18,19 +20,57 @@ pub struct Arguments {}
 
 /// Runs the command.
 pub fn run(global: &Global, screen: Screen) -> Result<Exit, Failure> {
-    let config = start::configuration(global, screen)?;
     let environment = start::environment()?;
+    let discovered = start::discover(global, &environment)?;
+    let (config, fault) = match Config::load(&discovered, &environment) {
+        Ok(loaded) => {
+            start::warn(&loaded.warnings, global, screen);
+            (loaded.config, None)
+        }
+        // Who mends a configuration wants to know what the machine has all the same.
+        Err(faults) => match Config::default_with(&environment) {
+            Ok(mut loaded) => {
+                // Its hosts go on with what they had.
+                loaded.config.file.clone_from(&discovered.file);
+                (loaded.config, Some(faults))
+            }
+            Err(_) => return Err(Failure::of_faults(faults)),
+        },
+    };
     let found = start::block_on(async { Ok(examine(&config, &environment).await) })?;
     if screen.json() {
-        screen.print_json(&found)?;
+        let mut json = serde_json::to_value(&found).unwrap_or_default();
+        json["configuration_fault"] = fault.as_ref().map(ToString::to_string).into();
+        screen.print_json(&json)?;
     } else {
-        screen.print(&text(&found, screen))?;
+        let mut parts: Vec<String> = fault.iter().map(|_| of_fault(screen)).collect();
+        parts.push(text(&found, screen));
+        screen.print(&parts.join("\n\n"))?;
+    }
+    if let Some(faults) = fault {
+        if !screen.json() {
+            screen.note(&faults.render(screen.colours_on_stderr()));
+        }
+        return Ok(Exit::Usage);
     }
     Ok(if found.usable {
         Exit::Ok
     } else {
         Exit::Unavailable
     })
+}
+
+/// Says that what follows is not about the operator's own configuration.
+fn of_fault(screen: Screen) -> String {
+    let lines = [
+        ("cause", "its faults are on standard error".to_owned()),
+        (
+            "help",
+            "correct it and ask again; `prx-host check` says more".to_owned(),
+        ),
+    ];
+    let what = "the configuration can not be used: what follows holds for the defaults";
+    screen.block("error", Tone::Error, what, &lines)
 }
 
 fn text(found: &Examination, screen: Screen) -> String {

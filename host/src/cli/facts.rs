@@ -198,5 +198,6 @@ pub fn tool_json(tool: &Tool) -> Value {
         "limits": limits_json(entry),
         "input_schema": spec.input_schema,
         "output_schema": spec.output_schema,
+        "findings": tool.findings(),
     })
 }

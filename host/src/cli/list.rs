@@ -1,14 +1,15 @@
 //! `prx-host list`: what can be called, and what can not and why.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use prx_host::config::Config;
-use prx_host::{Broken, Host, HostBuilder, Snapshot, Tool};
+use prx_host::{Broken, Host, HostBuilder, NotReady, Snapshot, Tool};
 use serde_json::{Value, json};
 
 use super::facts::MissingFolder;
 use super::render::{Failure, Screen, Tone, loading, table};
-use super::{Exit, Global, facts, hosts, start, version};
+use super::{Exit, Global, facts, hosts, noticed, start, version};
 
 /// List all tools: module, version, grants, and whether each can be called
 #[derive(clap::Args)]
@@ -62,9 +63,10 @@ pub fn run(arguments: &Arguments, global: &Global, screen: Screen) -> Result<Exi
         if let Some(definitions) = arguments.definitions(&host) {
             screen.print_json(&definitions)?;
         } else if screen.json() {
-            screen.print_json(&json(&snapshot))?;
+            screen.print_json(&json(&snapshot, &host.not_ready(&snapshot).await))?;
         } else {
-            screen.print(&text(&snapshot, &host, screen))?;
+            let missing = host.not_ready(&snapshot).await;
+            screen.print(&text(&snapshot, &host, missing, screen))?;
         }
         Ok(Exit::Ok)
     })
@@ -95,11 +97,17 @@ pub fn open_failure(error: prx_host::OpenError) -> Failure {
     }
 }
 
-fn json(snapshot: &Snapshot) -> Vec<Value> {
-    let mut all: Vec<Value> = snapshot
-        .tools()
-        .map(|tool| facts::tool_json(tool))
-        .collect();
+fn json(snapshot: &Snapshot, missing: &[NotReady]) -> Vec<Value> {
+    let one = |tool: &Arc<Tool>| {
+        let mut facts = facts::tool_json(tool);
+        if let Some(missing) = missing.iter().find(|one| one.tool == tool.name()) {
+            facts["state"] = json!("not_ready");
+            facts["reason"] = json!(missing.reason);
+            facts["help"] = json!(missing.help);
+        }
+        facts
+    };
+    let mut all: Vec<Value> = snapshot.tools().map(one).collect();
     all.extend(snapshot.broken().iter().map(|broken| {
         json!({
             "tool": broken.name,
@@ -115,12 +123,12 @@ fn json(snapshot: &Snapshot) -> Vec<Value> {
     all
 }
 
-fn text(snapshot: &Snapshot, host: &Host, screen: Screen) -> String {
+fn text(snapshot: &Snapshot, host: &Host, missing: Vec<NotReady>, screen: Screen) -> String {
     let config = host.config();
     let folder = &config.runtime.wasm.module_path.value;
     let mut rows: Vec<Vec<String>> = snapshot
         .tools()
-        .map(|tool| tool_row(tool, folder))
+        .map(|tool| tool_row(tool, folder, &missing))
         .collect();
     rows.extend(
         snapshot
@@ -147,6 +155,11 @@ fn text(snapshot: &Snapshot, host: &Host, screen: Screen) -> String {
         text.push_str("\n\n");
         text.push_str(&screen.block("warning", Tone::Warning, &missing.what(), &missing.lines()));
     }
+    let noticed = missing.into_iter().map(noticed::of_not_ready);
+    for (what, lines) in noticed.chain(noticed::of_files(&host.passed_over())) {
+        text.push_str("\n\n");
+        text.push_str(&screen.block("warning", Tone::Warning, &what, &lines));
+    }
     for note in hosts::notes(snapshot, &host.running()) {
         text.push_str("\n\n");
         text.push_str(&screen.block("note", Tone::Warning, &screen.guest_out(&note), &[]));
@@ -158,11 +171,12 @@ fn text(snapshot: &Snapshot, host: &Host, screen: Screen) -> String {
     text.replace("\n\n\n", "\n\n")
 }
 
-fn tool_row(tool: &Tool, folder: &std::path::Path) -> Vec<String> {
+fn tool_row(tool: &Tool, folder: &std::path::Path, missing: &[NotReady]) -> Vec<String> {
     let entry = tool.entry();
     let module = facts::module(entry);
     let has_module = module.is_some();
     let state = match entry.missing_folders().next() {
+        None if missing.iter().any(|one| one.tool == tool.name()) => "not ready, see below".into(),
         None => "ready".into(),
         Some(grant) => format!("folder missing: {}", grant.host.display()),
     };

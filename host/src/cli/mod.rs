@@ -20,6 +20,7 @@ mod list;
 mod listener;
 #[cfg(feature = "mcp")]
 mod mcp_config;
+mod noticed;
 mod remove;
 mod render;
 mod run;

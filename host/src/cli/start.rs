@@ -123,10 +123,15 @@ pub fn configuration(global: &Global, screen: Screen) -> Result<Config, Failure>
         }
         Failure::of_faults(faults)
     })?;
-    if !loaded.warnings.is_empty() && global.quiet == 0 {
-        screen.note(&loaded.warnings.render(screen.colours_on_stderr()));
-    }
+    warn(&loaded.warnings, global, screen);
     Ok(loaded.config)
+}
+
+/// Shows what is odd in a configuration that can be used.
+pub fn warn(warnings: &config::Faults, global: &Global, screen: Screen) {
+    if !warnings.is_empty() && global.quiet == 0 {
+        screen.note(&warnings.render(screen.colours_on_stderr()));
+    }
 }
 
 /// How often timers and signals are looked at: each time that a busy guest yields.

@@ -2,6 +2,7 @@
 //! commands are made.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -55,6 +56,7 @@ pub(super) fn of_output(
         outcome,
         stdout: output.stdout,
         stderr: output.stderr,
+        waited: Duration::ZERO,
     }
 }
 

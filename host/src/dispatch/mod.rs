@@ -30,6 +30,8 @@ pub(crate) struct Ended {
     pub outcome: Outcome,
     pub stdout: Captured,
     pub stderr: Captured,
+    /// How long it waited for a place.
+    pub waited: Duration,
 }
 
 impl From<Outcome> for Ended {
@@ -38,6 +40,7 @@ impl From<Outcome> for Ended {
             outcome,
             stdout: Captured::default(),
             stderr: Captured::default(),
+            waited: Duration::ZERO,
         }
     }
 }
@@ -88,7 +91,7 @@ pub(crate) async fn call(
     tokio::task::coop::consume_budget().await;
     let ended = match snapshot.tool(name) {
         Some(tool) => {
-            let running = tool.counters().begin();
+            let running = tool.counters().begin(started);
             let ended = run(tool, loader, arguments, options).await;
             running.end(ended.outcome.kind(), started.elapsed());
             ended
@@ -98,6 +101,7 @@ pub(crate) async fn call(
     CallReport {
         outcome: ended.outcome,
         duration: started.elapsed(),
+        waited: ended.waited,
         stdout: ended.stdout,
         stderr: ended.stderr,
         snapshot: snapshot.number(),

@@ -36,11 +36,15 @@ pub(super) async fn call(
     )
     .await;
     match called {
-        Err(not_started) => skill_outcome::of_not_started(not_started, &deadline).into(),
+        Err(not_started) => Ended {
+            waited: not_started.waited(),
+            ..skill_outcome::of_not_started(not_started, &deadline).into()
+        },
         Ok((answer, remains)) => Ended {
             outcome: skill_outcome::of_answer(tool, answer, &remains, &deadline),
             stdout: remains.stdout,
             stderr: remains.stderr,
+            waited: remains.waited,
         },
     }
 }

@@ -3,8 +3,7 @@
 
 use super::Deadline;
 use crate::model::{
-    Content, Denial, Grants, LimitKind, Outcome, Request, ResourceBody, ToolError, ToolErrorKind,
-    ToolOutput, Trap,
+    Denial, Grants, LimitKind, Outcome, Request, ToolError, ToolErrorKind, ToolOutput, Trap,
 };
 use crate::registry::Tool;
 use crate::runtime::wasm::breakdown::Breakdown;
@@ -71,7 +70,7 @@ pub(super) fn of_answer(
 
 fn of_output(tool: &Tool, output: ToolOutput) -> Outcome {
     let limit = tool.entry().limits().max_output.value;
-    if output_bytes(&output) > limit {
+    if output.bytes() > limit {
         return Outcome::LimitReached {
             kind: LimitKind::OutputBytes,
             limit,
@@ -95,48 +94,10 @@ fn of_output(tool: &Tool, output: ToolOutput) -> Outcome {
     }
 }
 
-fn output_bytes(output: &ToolOutput) -> u64 {
-    let contents: usize = output
-        .contents
-        .iter()
-        .map(|content| match content {
-            Content::Text { text } => text.len(),
-            Content::Image(media) | Content::Audio(media) => media.data.len(),
-            Content::Resource { resource } => match &resource.body {
-                ResourceBody::Text(text) => text.len(),
-                ResourceBody::Blob(bytes) => bytes.len(),
-            },
-        })
-        .sum();
-    let structured = output.structured.as_ref().map_or(0, json_bytes);
-    (contents + structured) as u64
-}
-
-fn error_bytes(error: &ToolError) -> u64 {
-    (error.message.len() + error.data.as_ref().map_or(0, json_bytes)) as u64
-}
-
-/// Bytes of a value as JSON text, counted without writing it.
-fn json_bytes(value: &serde_json::Value) -> usize {
-    struct Count(usize);
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    let _ = serde_json::to_writer(&mut count, value);
-    count.0
-}
-
 fn of_tool_error(tool: &Tool, mut error: ToolError, remains: &Remains) -> Outcome {
     let entry = tool.entry();
     let limit = entry.limits().max_output.value;
-    if error_bytes(&error) > limit {
+    if error.bytes() > limit {
         return Outcome::LimitReached {
             kind: LimitKind::OutputBytes,
             limit,

@@ -11,7 +11,14 @@ use serde_json::Value;
 
 use super::cut::cut;
 use super::words::{unknown_tool, words};
-use crate::model::{Content, EmbeddedResource, Outcome, ResourceBody, ToolOutput};
+use crate::model::{
+    Content, EmbeddedResource, Media, Outcome, ResourceBody, ToolOutput, format_bytes,
+};
+
+/// Pictures that models see.
+const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+/// Bytes that a picture may have in base64, which is how APIs count them.
+const MAX_IMAGE_BYTES: usize = 5 << 20;
 
 /// The result of a call, with at most `most` characters of text.
 pub(super) fn answer(
@@ -75,10 +82,31 @@ fn block(content: Content, rest: &mut usize) -> ContentBlock {
             *rest = rest.saturating_sub(text.chars().count());
             ContentBlock::text(text)
         }
-        Content::Image(media) => ContentBlock::image(STANDARD.encode(media.data), media.media_type),
+        Content::Image(media) => image(media),
         Content::Audio(media) => ContentBlock::audio(STANDARD.encode(media.data), media.media_type),
         Content::Resource { resource } => ContentBlock::resource(of_resource(resource, *rest)),
     }
+}
+
+/// A picture, or a note in the place of one that clients do not take: an API refuses the
+/// whole conversation for it.
+fn image(media: Media) -> ContentBlock {
+    let kind = match media.media_type.to_ascii_lowercase() {
+        kind if kind == "image/jpg" => "image/jpeg".to_owned(),
+        kind => kind,
+    };
+    let encoded_bytes = media.data.len().div_ceil(3) * 4;
+    let why = if !IMAGES.contains(&kind.as_str()) {
+        let shown: String = media.media_type.chars().take(100).collect();
+        format!("it is `{}`", shown.escape_debug())
+    } else if encoded_bytes > MAX_IMAGE_BYTES {
+        format!("it has {}", format_bytes(media.data.len() as u64))
+    } else {
+        return ContentBlock::image(STANDARD.encode(media.data), kind);
+    };
+    ContentBlock::text(format!(
+        "[The host left out a picture: {why}. Models see PNG, JPEG, GIF and WebP, up to 5 MB in base64.]"
+    ))
 }
 
 fn of_resource(resource: EmbeddedResource, most: usize) -> ResourceContents {
@@ -94,5 +122,42 @@ fn of_resource(resource: EmbeddedResource, most: usize) -> ResourceContents {
     match media_type {
         Some(media_type) => contents.with_mime_type(media_type),
         None => contents,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_that_no_model_sees_is_left_out_with_a_note() {
+        let shown = |kind: &str, bytes: usize| {
+            let media = Media {
+                data: vec![0; bytes],
+                media_type: kind.to_owned(),
+            };
+            let output = ToolOutput {
+                contents: vec![Content::Image(media)],
+                structured: None,
+            };
+            let result = success(output, 1_000);
+            serde_json::to_value(&result.content).unwrap()[0].clone()
+        };
+        assert_eq!(shown("image/png", 10)["mimeType"], "image/png");
+        assert_eq!(shown("image/JPG", 10)["mimeType"], "image/jpeg");
+        assert_eq!(shown("image/webp", 3_932_160)["type"], "image");
+        let large = shown("image/webp", 3_932_161);
+        assert!(
+            large["text"].as_str().unwrap().contains("it has 3.7 MiB"),
+            "{large}"
+        );
+        let other = shown("image/svg+xml\n", 10);
+        assert!(
+            other["text"]
+                .as_str()
+                .unwrap()
+                .contains(r"`image/svg+xml\n`"),
+            "{other}"
+        );
     }
 }

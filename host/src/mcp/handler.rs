@@ -16,7 +16,7 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer, Subscriptio
 
 use super::telling::Ears;
 use super::{Server, announce, answer};
-use crate::model::{CallOptions, CallReport};
+use crate::model::CallOptions;
 
 /// One client of a server: a connection, a session, or a single request.
 #[derive(Clone)]
@@ -47,23 +47,33 @@ impl Client {
         Some(*self.level.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Whether a name is that of a tool for this client. What is known and broken is said by
+    /// the call; what is hidden is not there.
+    fn admit(&self, name: &str, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        let listing = self.server.listing();
+        let snapshot = &listing.snapshot;
+        let is_hidden = snapshot.tool(name).is_some() || !snapshot.is_known(name);
+        if listing.has(name) || !is_hidden {
+            return Ok(());
+        }
+        let options = CallOptions {
+            client: client_name(context),
+            ..CallOptions::default()
+        };
+        self.server.host.refuse_call(snapshot, name, &options);
+        Err(answer::unknown(name, listing.nearest(name)))
+    }
+
     async fn call(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
         let (server, name) = (&self.server, request.name.as_ref());
-        let listing = server.listing();
-        if !listing.has(name) {
-            // What is known and broken is said by the call; what is hidden is not there.
-            if listing.snapshot.tool(name).is_some() || !listing.snapshot.is_known(name) {
-                return Err(answer::unknown(name, listing.nearest(name)));
-            }
-        }
+        self.admit(name, &context)?;
         let arguments = request.arguments.unwrap_or_default();
         let arguments = serde_json::to_string(&arguments)
             .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-        let client = context.client_info();
         let ears = Ears {
             level: self.level(&context),
             token: context.meta.get_progress_token(),
@@ -73,12 +83,7 @@ impl Client {
         let (events, teller) = ears.open().unzip();
         // Ended by its client, or with the server.
         let cancel = server.last.child_token();
-        let options = CallOptions {
-            timeout: None,
-            cancel: Some(cancel.clone()),
-            events,
-        };
-        let began = Instant::now();
+        let asked = Instant::now();
         let place = tokio::select! {
             biased;
             () = context.ct.cancelled() => None,
@@ -87,6 +92,13 @@ impl Client {
         if place.is_none() {
             return Ok(CallToolResult::error(vec![ContentBlock::text("cancelled")]));
         }
+        let options = CallOptions {
+            timeout: None,
+            cancel: Some(cancel.clone()),
+            events,
+            client: client_name(&context),
+            waited: asked.elapsed(),
+        };
         let call = AssertUnwindSafe(server.host.call(name, &arguments, options));
         let mut call = std::pin::pin!(call.catch_unwind());
         let ended = tokio::select! {
@@ -103,7 +115,6 @@ impl Client {
                 None,
             ));
         };
-        log(name, &listing.snapshot, client.as_ref(), &report, began);
         if let Some(teller) = teller {
             teller.finish().await;
         }
@@ -111,32 +122,14 @@ impl Client {
     }
 }
 
-/// One line for each call: never what was said in it.
-fn log(
-    tool: &str,
-    snapshot: &crate::registry::Snapshot,
-    client: Option<&Implementation>,
-    report: &CallReport,
-    began: Instant,
-) {
-    // The version is made for the line, which few operators want.
-    if !tracing::enabled!(target: "prx_host::calls", tracing::Level::INFO) {
-        return;
-    }
-    let version = snapshot.tool(tool).and_then(|tool| tool.entry().version());
-    tracing::info!(
-        target: "prx_host::calls",
-        tool,
-        module = version,
-        snapshot = report.snapshot,
-        client = client.map(|client| client.name.as_str()),
-        outcome = ?report.outcome.kind(),
-        ms = report.duration.as_millis(),
-        waited_ms = began.elapsed().saturating_sub(report.duration).as_millis(),
-        stdout_bytes = report.stdout.bytes.len(),
-        stderr_bytes = report.stderr.bytes.len(),
-        "call"
-    );
+/// What a client calls itself, cut where that is no name any more.
+fn client_name(context: &RequestContext<RoleServer>) -> Option<Arc<str>> {
+    const MOST: usize = 64;
+    let name = context.client_info()?.name;
+    Some(match name.char_indices().nth(MOST) {
+        None => name.into(),
+        Some((end, _)) => name[..end].into(),
+    })
 }
 
 impl ServerHandler for Client {

@@ -153,7 +153,7 @@ fn output_schema(schema: &Value) -> Option<Arc<JsonObject>> {
 fn annotations(tool: &Tool) -> ToolAnnotations {
     let (hints, grants) = (tool.spec().hints, tool.entry().grants());
     let read_only = match hints.read_only {
-        Some(true) if changes_something(grants) => Some(false),
+        Some(true) if changes_something(grants) || hints.destructive == Some(true) => Some(false),
         said => said,
     };
     ToolAnnotations::from_raw(

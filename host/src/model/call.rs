@@ -15,6 +15,11 @@ pub struct CallOptions {
     pub cancel: Option<CancellationToken>,
     /// Hears what happens during the call.
     pub events: Option<EventSink>,
+    /// Who calls, by its own word, for the log and for [`HostEvent`](crate::events::HostEvent)s:
+    /// the name of an MCP client, or of a program. Nothing is decided by it.
+    pub client: Option<Arc<str>>,
+    /// How long the call was kept waiting before the host was asked, for the same readers.
+    pub waited: Duration,
 }
 
 /// Receives [`Event`]s on the call's own thread: it must return at once.

@@ -28,6 +28,37 @@ impl ToolOutput {
             .collect();
         texts.join("\n")
     }
+
+    /// Bytes of all contents and of the structure as JSON text.
+    pub(crate) fn bytes(&self) -> u64 {
+        let of_content = |content: &Content| match content {
+            Content::Text { text } => text.len(),
+            Content::Image(media) | Content::Audio(media) => media.data.len(),
+            Content::Resource { resource } => match &resource.body {
+                ResourceBody::Text(text) => text.len(),
+                ResourceBody::Blob(bytes) => bytes.len(),
+            },
+        };
+        let contents: usize = self.contents.iter().map(of_content).sum();
+        (contents + self.structured.as_ref().map_or(0, json_bytes)) as u64
+    }
+}
+
+/// Bytes of a value as JSON text, counted without writing it.
+pub(super) fn json_bytes(value: &serde_json::Value) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
 }
 
 /// One piece of an answer. Bytes are base64 in JSON, as the Model Context Protocol has them.

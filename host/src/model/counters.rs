@@ -1,7 +1,7 @@
 //! How often something was called and how that ended, counted without locks.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -62,14 +62,30 @@ impl Latencies {
     }
 }
 
-/// A call that is running.
-pub(crate) struct Running<'a>(&'a Counters);
+/// A call that is running. One that is dropped before it ended was cancelled.
+pub(crate) struct Running<'a> {
+    counters: &'a Counters,
+    began: Instant,
+    has_ended: bool,
+}
 
 impl Counters {
-    /// Counts a call that begins; it runs until the answer is dropped.
-    pub(crate) fn begin(&self) -> Running<'_> {
+    /// Counts a call that began at that moment; it runs until the answer is dropped.
+    pub(crate) fn begin(&self, began: Instant) -> Running<'_> {
         self.running.fetch_add(1, Relaxed);
-        Running(self)
+        Running {
+            counters: self,
+            began,
+            has_ended: false,
+        }
+    }
+
+    fn count(&self, kind: OutcomeKind, duration: Duration) {
+        self.outcomes[kind as usize].fetch_add(1, Relaxed);
+        let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        self.nanoseconds.fetch_add(nanoseconds, Relaxed);
+        let class = LATENCY_BOUNDS.partition_point(|bound| *bound < duration);
+        self.latencies[class].fetch_add(1, Relaxed);
     }
 
     /// What was counted so far.
@@ -103,19 +119,19 @@ impl Counters {
 
 impl Running<'_> {
     /// Counts how the call ended.
-    pub fn end(self, kind: OutcomeKind, duration: Duration) {
-        let Self(counters) = self;
-        counters.outcomes[kind as usize].fetch_add(1, Relaxed);
-        let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-        counters.nanoseconds.fetch_add(nanoseconds, Relaxed);
-        let class = LATENCY_BOUNDS.partition_point(|bound| *bound < duration);
-        counters.latencies[class].fetch_add(1, Relaxed);
+    pub fn end(mut self, kind: OutcomeKind, duration: Duration) {
+        self.has_ended = true;
+        self.counters.count(kind, duration);
     }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Relaxed);
+        if !self.has_ended {
+            let kind = OutcomeKind::of_abandoned();
+            self.counters.count(kind, self.began.elapsed());
+        }
+        self.counters.running.fetch_sub(1, Relaxed);
     }
 }
 
@@ -128,12 +144,14 @@ mod tests {
         let counters = Counters::default();
         for (index, kind) in OutcomeKind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, index);
-            counters.begin().end(kind, Duration::from_millis(1));
+            counters
+                .begin(Instant::now())
+                .end(kind, Duration::from_millis(1));
         }
         counters
-            .begin()
+            .begin(Instant::now())
             .end(OutcomeKind::Ok, Duration::from_hours(1));
-        let running = counters.begin();
+        let running = counters.begin(Instant::now());
         let counts = counters.counts();
         let all = OutcomeKind::ALL.len() as u64;
         assert_eq!(
@@ -141,11 +159,14 @@ mod tests {
             (all + 1, all - 1, 1)
         );
         drop(running);
-        assert_eq!(counters.counts().running, 0);
+        let counts = counters.counts();
+        assert_eq!((counts.calls, counts.running), (all + 2, 0));
+        let cancelled = (OutcomeKind::Cancelled, 2);
+        assert!(counters.outcomes().contains(&cancelled), "nobody waited");
         assert_eq!(counters.outcomes()[0], (OutcomeKind::Ok, 2));
         let latencies = counters.latencies();
         assert_eq!(latencies.counts[1], all);
         assert_eq!(latencies.counts.last(), Some(&1));
-        assert_eq!(latencies.total(), all + 1);
+        assert_eq!(latencies.total(), all + 2);
     }
 }

@@ -2,6 +2,7 @@
 //! Depends on nothing else in the crate and does no work beyond its own shape.
 
 mod call;
+mod captured;
 mod content;
 mod counters;
 mod grants;
@@ -10,12 +11,13 @@ mod tool;
 mod units;
 
 pub use call::{CallOptions, Event, EventSink, LogLevel, Progress};
+pub use captured::Captured;
 pub use content::{Content, EmbeddedResource, Media, ResourceBody, ToolOutput};
 pub use counters::{Counters, Counts, LATENCY_BOUNDS, Latencies};
 pub use grants::{Access, Capability, FolderGrant, Grants, HostPattern, HostPatternError, Request};
 pub use outcome::{
-    ArgumentFault, CallReport, Captured, Denial, LimitKind, Outcome, OutcomeKind, ToolError,
-    ToolErrorKind, Trap, TrapKind,
+    ArgumentFault, CallReport, Denial, LimitKind, Outcome, OutcomeKind, ToolError, ToolErrorKind,
+    Trap, TrapKind,
 };
 pub use tool::{Hints, ToolSpec};
 pub(crate) use units::as_rfc3339;

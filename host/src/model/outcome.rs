@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Capability, ToolOutput, format_bytes};
+use super::content::json_bytes;
+use super::{Capability, Captured, ToolOutput, format_bytes};
 
 /// Everything known about a call that ended.
 #[derive(Clone, Debug)]
@@ -15,66 +16,14 @@ pub struct CallReport {
     pub outcome: Outcome,
     /// From the call's acceptance to its end.
     pub duration: Duration,
+    /// How much of that it waited for a place among the calls that run at one time.
+    pub waited: Duration,
     /// What the guest wrote to its standard output, up to the limit.
     pub stdout: Captured,
     /// What the guest wrote to its standard error, up to the limit.
     pub stderr: Captured,
     /// The number of the snapshot that served the call.
     pub snapshot: u64,
-}
-
-/// The beginning of a stream, and how much more there was.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Captured {
-    /// The first bytes.
-    pub bytes: Vec<u8>,
-    /// Bytes that were read and thrown away because the limit was reached.
-    pub dropped: u64,
-}
-
-impl Captured {
-    /// Drops what is beyond the first `limit` bytes.
-    pub fn cut(&mut self, limit: u64) {
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let beyond = self.bytes.len().saturating_sub(limit);
-        self.bytes.truncate(limit);
-        self.dropped += beyond as u64;
-    }
-
-    /// The bytes as text, invalid UTF-8 replaced; a character cut by the limit is left out.
-    pub fn text(&self) -> String {
-        let mut bytes = self.bytes.as_slice();
-        if self.dropped > 0 {
-            // An incomplete last character is the cut's fault, not the program's.
-            if let Err(error) = std::str::from_utf8(bytes)
-                && error.error_len().is_none()
-            {
-                bytes = &bytes[..error.valid_up_to()];
-            }
-        }
-        String::from_utf8_lossy(bytes).into_owned()
-    }
-
-    /// The last lines in one, where a program says why it gave up; `None` if it was silent.
-    pub fn last_words(&self) -> Option<String> {
-        const LINES: usize = 3;
-        const CHARS: usize = 400;
-        let text = self.text();
-        let mut lines: Vec<&str> = text
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE"))
-            .rev()
-            .take(LINES)
-            .collect();
-        if lines.is_empty() {
-            return None;
-        }
-        lines.reverse();
-        let words = lines.join(" ");
-        let skipped = words.chars().count().saturating_sub(CHARS);
-        Some(words.chars().skip(skipped).collect())
-    }
 }
 
 /// How a call ended.
@@ -172,6 +121,15 @@ impl OutcomeKind {
         Self::Internal,
     ];
 
+    /// How a call ended that is dropped now, before it had an outcome.
+    pub(crate) fn of_abandoned() -> Self {
+        if std::thread::panicking() {
+            Self::Internal
+        } else {
+            Self::Cancelled
+        }
+    }
+
     /// In snake case, as programs read it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -223,6 +181,15 @@ impl Outcome {
             _ => None,
         }
     }
+
+    /// Bytes of what the tool itself answered, well or not.
+    pub(crate) fn answer_bytes(&self) -> u64 {
+        match self {
+            Self::Ok(output) => output.bytes(),
+            Self::ToolError(error) => error.bytes(),
+            _ => 0,
+        }
+    }
 }
 
 /// What a tool said when it said no.
@@ -239,6 +206,11 @@ pub struct ToolError {
 }
 
 impl ToolError {
+    /// Bytes of what it said.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.message.len() + self.data.as_ref().map_or(0, json_bytes)) as u64
+    }
+
     /// The tool answered, but not as its interface or its own description promise.
     pub(crate) fn broken_contract(what: impl fmt::Display) -> Self {
         Self {
@@ -364,23 +336,4 @@ pub enum TrapKind {
     Fault,
     /// A process was ended by a signal that the host did not send.
     Signal,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_character_cut_by_the_limit_is_left_out() {
-        let cut = Captured {
-            bytes: "h\u{e9}".as_bytes()[..2].to_vec(),
-            dropped: 1,
-        };
-        assert_eq!(cut.text(), "h");
-        let own_fault = Captured {
-            bytes: vec![b'h', 0xc3],
-            dropped: 0,
-        };
-        assert_eq!(own_fault.text(), "h\u{fffd}");
-    }
 }

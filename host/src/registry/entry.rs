@@ -74,6 +74,16 @@ pub(crate) struct CommandTool {
     pub module: Option<Arc<Module>>,
 }
 
+impl CommandTool {
+    /// Whether the command is a module.
+    pub fn is_module(&self) -> bool {
+        #[cfg(feature = "wasm-runtime")]
+        return self.module.is_some();
+        #[cfg(not(feature = "wasm-runtime"))]
+        false
+    }
+}
+
 /// What one call of an entry may use, each with the key that set it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryLimits {

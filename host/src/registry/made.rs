@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::entry::Entry;
 use super::naming;
 use super::snapshot::Tool;
+use crate::lint::{self, Severity};
 use crate::model::ToolSpec;
 use crate::runtime::RuntimeError;
 
@@ -55,6 +56,8 @@ impl Made {
         let written = entry.written.as_ref();
         let described = written.and_then(|tool| tool.description.as_ref());
         let described = described.map(|description| description.value.clone());
+        // One version is told of once, whatever else is loaded anew.
+        let is_told = before.is_some_and(|before| before.entry.means_the_same(&entry));
         let entry = Arc::new(entry);
         let only = specs.len() == 1;
         let (mut tools, mut faults) = (Vec::new(), Vec::new());
@@ -69,6 +72,9 @@ impl Made {
             };
             if let Some(description) = described.as_ref().filter(|_| only) {
                 spec.description.clone_from(description);
+            }
+            if !is_told {
+                tell_findings(&name, &spec);
             }
             let mut earlier = before.iter().flat_map(|before| &before.tools);
             let counters = earlier.find(|tool| tool.name() == name);
@@ -86,5 +92,24 @@ impl Made {
             tools,
             faults,
         }
+    }
+}
+
+/// Tells the log of what clients will not like about a tool, where the log wants to know.
+fn tell_findings(name: &str, spec: &ToolSpec) {
+    if !tracing::enabled!(target: "prx_host::lint", tracing::Level::INFO) {
+        return;
+    }
+    let findings = lint::lint(name, spec).into_iter();
+    for finding in findings.filter(|finding| finding.rule.severity == Severity::Warning) {
+        tracing::info!(
+            target: "prx_host::lint",
+            tool = name,
+            rule = finding.rule.id,
+            places = finding.places.join(" "),
+            "{}; {}",
+            finding.rule.what,
+            finding.rule.advice
+        );
     }
 }

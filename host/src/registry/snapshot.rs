@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 
 use super::entry::{Entry, Started};
+use crate::lint::{self, Finding};
 use crate::model::{Counters, ToolSpec};
 use crate::schema::Validator;
 
@@ -151,6 +152,12 @@ impl Tool {
         &self.counters
     }
 
+    /// Which rules about names, descriptions and schemas it breaks. Found out anew with
+    /// each question.
+    pub fn findings(&self) -> Vec<Finding> {
+        lint::lint(&self.name, &self.spec)
+    }
+
     /// Whether a caller could not tell the two apart.
     pub(crate) fn means_the_same(&self, other: &Self) -> bool {
         self.spec == other.spec && self.entry.means_the_same(&other.entry)
@@ -180,6 +187,11 @@ pub struct Serving {
     pub version: Option<String>,
     /// Since when.
     pub since: Started,
+}
+
+impl Broken {
+    /// The name of the configuration file where it is broken.
+    pub(crate) const CONFIGURATION: &str = "(configuration)";
 }
 
 /// Something that was found and can not be called, or only in an earlier version.

@@ -146,7 +146,7 @@ impl ConfigFile {
     pub fn broken(&self) -> Option<Broken> {
         let fault = self.fault.as_ref()?;
         Some(Broken {
-            name: "(configuration)".into(),
+            name: Broken::CONFIGURATION.into(),
             module: None,
             backend: "",
             place: self.path.as_ref().map(|path| path.display().to_string()),

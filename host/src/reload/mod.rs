@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 pub use change::Change;
-pub(crate) use reconcile::Reconciler;
+pub(crate) use reconcile::{Reconciled, Reconciler};
 
 use self::folders::Folders;
 use self::settle::settle;

@@ -4,6 +4,7 @@
 //! Invariant: one at a time, and off the path of calls. What is the same as before is no
 //! new snapshot.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -13,6 +14,7 @@ use tokio::sync::Notify;
 use super::change::Change;
 use super::config_file::ConfigFile;
 use crate::config::{Config, Environment};
+use crate::events::{ConfigurationRefused, ConfigurationTaken, HostEvent};
 use crate::registry::{Assembler, Patience, Snapshot, Started};
 use crate::runtime::Backends;
 
@@ -32,6 +34,8 @@ pub(crate) struct Reconciled {
     pub config: Arc<Config>,
     /// A new snapshot and what is new in it; `None`: all is as it was.
     pub next: Option<(Arc<Snapshot>, Change)>,
+    /// What became of the configuration file.
+    pub events: Vec<HostEvent>,
     /// How soon to look again, where no event will tell.
     pub again: Option<Duration>,
 }
@@ -88,12 +92,28 @@ impl Reconciler {
     /// Looks at everything.
     pub async fn reconcile(&mut self, patience: Patience) -> Reconciled {
         let started = Instant::now();
+        let before = self.file.broken();
         let look = self.file.look(&self.assembler.environment, patience.away);
         let number = self.number + 1;
+        let is_taken = look.config.is_some();
         let needs_restart = match look.config {
             Some(config) => self.change_config(config, number),
             None => Vec::new(),
         };
+        let mut events = Vec::new();
+        if is_taken {
+            events.push(self.taken(&needs_restart));
+        }
+        let refused = self
+            .file
+            .broken()
+            .filter(|now| Some(now) != before.as_ref());
+        events.extend(refused.map(|broken| {
+            HostEvent::ConfigurationRefused(ConfigurationRefused {
+                file: broken.place,
+                reason: broken.reason,
+            })
+        }));
         let assembled = self
             .assembler
             .assemble(&self.config, number, patience)
@@ -111,8 +131,19 @@ impl Reconciler {
         Reconciled {
             config: Arc::clone(&self.config),
             next,
+            events,
             again: [look.again, assembled.again].into_iter().flatten().min(),
         }
+    }
+
+    /// That another configuration is in force.
+    fn taken(&self, needs_restart: &[String]) -> HostEvent {
+        let digest = self.config.digest.as_ref();
+        HostEvent::ConfigurationTaken(ConfigurationTaken {
+            file: self.config.file.clone(),
+            version: digest.map(hexadecimal),
+            needs_restart: needs_restart.to_vec(),
+        })
     }
 
     /// Takes over another configuration; answers what of it needs a restart.
@@ -132,6 +163,13 @@ impl Reconciler {
         });
         needs_restart
     }
+}
+
+fn hexadecimal(digest: &[u8; 32]) -> String {
+    digest.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// Keys that a running host can not change: its engine, its compile cache and its state

@@ -24,4 +24,6 @@ pub use error::{Result, RuntimeError};
 pub(crate) use factory::Backends;
 pub use factory::{Selection, create_runtime, create_runtime_in};
 pub use health::Health;
-pub(crate) use module_file::{IN_FOLDER, is_module, module_file, module_name, modules_in};
+pub(crate) use module_file::{
+    IN_FOLDER, is_module, module_file, module_name, modules_in, passed_over,
+};

@@ -38,6 +38,25 @@ pub(crate) fn modules_in(folder: &Dir) -> std::io::Result<BTreeSet<PathBuf>> {
     Ok(files)
 }
 
+/// The files and folders in a module folder that are no modules and look as if they were
+/// meant to be: their ending is written in another case.
+pub(crate) fn passed_over(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut names = Vec::new();
+    for item in std::fs::read_dir(folder)? {
+        let item = item?;
+        let name = PathBuf::from(item.file_name());
+        let is_hidden = name.as_os_str().as_encoded_bytes().starts_with(b".");
+        let looks_like_one = name
+            .extension()
+            .is_some_and(|extension| extension.eq_ignore_ascii_case("wasm"));
+        if !is_hidden && looks_like_one && !has_suffix(&name) && item.path().is_file() {
+            names.push(item.path());
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
 /// The name of a module by its path in the module folder. What is not UTF-8 in it is
 /// replaced, which leaves nothing that could be a tool's name.
 pub(crate) fn module_name(file: &Path) -> String {
@@ -80,6 +99,17 @@ mod tests {
     use cap_std::ambient_authority;
 
     use super::*;
+
+    #[test]
+    fn an_ending_in_another_case_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["UP.WASM", "a.wasm", "b.Wasm", ".c.WASM", "d.txt"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        std::fs::create_dir(folder.path().join("e.WASM")).unwrap();
+        let expected = ["UP.WASM", "b.Wasm"].map(|name| folder.path().join(name));
+        assert_eq!(passed_over(folder.path()).unwrap(), expected);
+    }
 
     #[test]
     fn a_module_folder_has_files_and_folders_of_skills() {

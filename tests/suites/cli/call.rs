@@ -200,3 +200,39 @@ fn each_outcome_has_its_message_and_exit_code() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn a_call_is_one_line_in_the_log_and_never_what_was_said_in_it() -> Result<()> {
+    let place = Place::with_guests(&["trivial"], "")?;
+    let output = place
+        .command()?
+        .env("RUST_LOG", "prx_host::calls=info")
+        .args(["call", "trivial", "--arg", "text=s3cret"])
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let lines: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("calls:"))
+        .collect();
+    let [line] = lines.as_slice() else {
+        anyhow::bail!("{said}");
+    };
+    for field in [
+        "call=1",
+        "tool=\"trivial\"",
+        "module=\"",
+        "snapshot=1",
+        "client=\"prx-host call\"",
+        "outcome=\"ok\"",
+        " ms=",
+        "waited_ms=",
+        "argument_bytes=17",
+        "answer_bytes=",
+        "stdout_bytes=0",
+        "stderr_bytes=0",
+    ] {
+        anyhow::ensure!(line.contains(field), "{field} is not in {line}");
+    }
+    anyhow::ensure!(!said.contains("s3cret"), "{said}");
+    Ok(())
+}

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result, ensure};
 use prx_tests::Stage;
 use serde_json::json;
 
-use crate::client::{Client, ERAS, Era};
+use crate::client::{Client, ERAS, Era, server};
 
 #[test]
 fn structure_comes_with_its_text_and_pictures_as_they_are() -> Result<()> {
@@ -73,6 +73,43 @@ fn a_thousand_calls_of_all_sizes_in_flight_are_all_answered() -> Result<()> {
         let size = open.remove(&id).context("it was asked once")?;
         let echoed = &message["result"]["structuredContent"]["text"];
         assert_eq!(echoed.as_str(), Some(text(size).as_str()));
+    }
+    Ok(())
+}
+
+#[test]
+fn each_call_is_one_line_in_the_log_with_its_client_also_of_a_tool_that_is_hidden() -> Result<()> {
+    for era in ERAS {
+        let stage = Stage::new()?;
+        let log = stage.path("log");
+        let mut command = server(&stage, &["--deny", "echo"])?;
+        command
+            .env("RUST_LOG", "prx_host::calls=info")
+            .stderr(std::fs::File::create(&log)?);
+        let mut client = Client::greet(era, command)?;
+        client.wait_for_tool("trivial")?;
+        client.request(
+            "tools/call",
+            json!({ "name": "trivial", "arguments": { "text": "s3cret" } }),
+        )?;
+        let hidden = json!({ "name": "echo", "arguments": { "text": "s3cret" } });
+        ensure!(client.ask("tools/call", hidden)?.is_err());
+        client.end()?;
+        let said = std::fs::read_to_string(&log)?;
+        let lines: Vec<&str> = said
+            .lines()
+            .filter(|line| line.contains("calls:"))
+            .collect();
+        let [called, refused] = lines.as_slice() else {
+            anyhow::bail!("{said}");
+        };
+        ensure!(
+            called.contains("tool=\"trivial\"") && called.contains("outcome=\"ok\""),
+            "{called}"
+        );
+        ensure!(called.contains("client=\"test\""), "{era:?}: {called}");
+        ensure!(refused.contains("outcome=\"unknown_tool\""), "{refused}");
+        ensure!(!said.contains("s3cret"), "{said}");
     }
     Ok(())
 }

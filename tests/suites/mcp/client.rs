@@ -57,7 +57,12 @@ pub fn server(stage: &Stage, arguments: &[&str]) -> Result<Command> {
 impl Client {
     /// Starts a server on a stage and begins to speak with it.
     pub fn start(era: Era, stage: &Stage, arguments: &[&str]) -> Result<Self> {
-        let mut client = Self::silent(era, server(stage, arguments)?)?;
+        Self::greet(era, server(stage, arguments)?)
+    }
+
+    /// Starts a server that way and begins to speak with it.
+    pub fn greet(era: Era, command: Command) -> Result<Self> {
+        let mut client = Self::silent(era, command)?;
         match era {
             Era::Sessions => {
                 let begun = client.request(

@@ -281,8 +281,17 @@ fn numbers_are_there_for_operators() -> Result<()> {
             &[],
         )?;
     }
-    let metrics = served.send("GET", "/metrics", &[], "")?.body;
+    let answered = served.send("GET", "/metrics", &[], "")?;
+    assert_eq!(
+        answered.header("content-type"),
+        Some("text/plain; version=0.0.4; charset=utf-8")
+    );
+    let metrics = answered.body;
     for line in [
+        "# TYPE prx_host_reloads_total counter",
+        "prx_host_reloads_total{result=\"failed\"} 0",
+        "prx_host_places_taken 0",
+        "prx_host_call_seconds_bucket{tool=\"trivial\",le=\"+Inf\"} 2",
         "prx_host_calls_total{tool=\"trivial\",outcome=\"ok\"} 1",
         "prx_host_calls_total{tool=\"trivial\",outcome=\"invalid_arguments\"} 1",
         "prx_host_call_seconds_count{tool=\"trivial\"} 2",

@@ -80,3 +80,26 @@ fn a_cursor_of_somebody_else_is_refused() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn schemas_are_the_authors_own_and_what_contradicts_itself_is_mended() -> Result<()> {
+    let stage = Stage::new()?.guests(&["hard_on_clients"])?;
+    for era in ERAS {
+        let mut client = Client::start(era, &stage, &[])?;
+        let choose = client.wait_for_tool("hard_on_clients_choose")?;
+        let schema = &choose["inputSchema"];
+        assert_eq!(schema["properties"]["place"]["$ref"], "#/$defs/place");
+        assert_eq!(schema["anyOf"][0]["required"][0], "id");
+        ensure!(schema["$schema"].is_string() && schema["$defs"].is_object());
+        let other = client.wait_for_tool("hard_on_clients_a_name_without_room_in_front")?;
+        assert_eq!(other["inputSchema"]["properties"], json!({}));
+        assert_eq!(other["annotations"]["readOnlyHint"], false);
+        assert_eq!(other["annotations"]["destructiveHint"], true);
+        // What is left out for other clients holds for every call all the same.
+        let wrong = client.call("hard_on_clients_choose", json!({ "place": "here" }))?;
+        assert_eq!(wrong["isError"], true, "{wrong}");
+        let right = client.call("hard_on_clients_choose", json!({ "id": 1 }))?;
+        assert_eq!(right["isError"], false, "{right}");
+    }
+    Ok(())
+}

@@ -21,6 +21,9 @@ use super::start::Interrupts;
 use super::{Exit, Global, start};
 use arguments::Given;
 
+/// What a call says of its caller.
+const CLIENT: &str = "prx-host call";
+
 /// Call a tool and print its answer
 #[derive(clap::Args)]
 #[command(
@@ -105,6 +108,8 @@ async fn call(
         timeout: arguments.timeout,
         cancel: Some(cancel.clone()),
         events: Some(listener.sink()),
+        client: Some(CLIENT.into()),
+        ..CallOptions::default()
     };
     let report = watched(&host, tool, &text, options, &cancel, &mut interrupts).await;
     listener.finish();

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use prx_host::config::Config;
+use prx_host::lint::lint;
 use prx_host::model::ToolSpec;
 use prx_host::{Host, Inspection, Module, Tool, WasmEncoding};
 use serde_json::{Value, json};
@@ -105,7 +106,7 @@ fn json(shown: &Shown<'_>) -> Value {
     let shape = inspection.shape.as_ref();
     let tools: Vec<Value> = match shown.tools.as_slice() {
         [] => descriptor
-            .map(|found| found.tools.iter().map(|spec| json!(spec)).collect())
+            .map(|found| found.tools.iter().map(of_spec).collect())
             .unwrap_or_default(),
         tools => tools.iter().map(|tool| facts::tool_json(tool)).collect(),
     };
@@ -125,6 +126,13 @@ fn json(shown: &Shown<'_>) -> Value {
         "tools": tools,
         "requests": shown.asked,
     })
+}
+
+/// A tool of a mere file, by the module's own name for it.
+fn of_spec(spec: &ToolSpec) -> Value {
+    let mut facts = json!(spec);
+    facts["findings"] = json!(lint(&spec.name, spec));
+    facts
 }
 
 /// What a file is by its encoding, in words.

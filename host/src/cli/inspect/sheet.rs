@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use prx_host::Entry;
+use prx_host::lint::{Severity, lint};
 use prx_host::model::{Hints, ToolSpec, format_bytes};
 use serde_json::Value;
 
@@ -28,6 +29,36 @@ pub fn tool(name: &str, spec: &ToolSpec, screen: Screen) -> String {
     text.push_str(&schema("input", &spec.input_schema, screen));
     if let Some(output) = &spec.output_schema {
         text.push_str(&schema("output", output, screen));
+    }
+    text.push_str(&findings(name, spec, screen));
+    text
+}
+
+/// What the author should know: rules of clients that the tool breaks.
+fn findings(name: &str, spec: &ToolSpec, screen: Screen) -> String {
+    let mut text = String::new();
+    for finding in lint(name, spec) {
+        let rule = finding.rule;
+        let (head, tone) = match rule.severity {
+            Severity::Warning => ("warning", Tone::Warning),
+            Severity::Note => ("note", Tone::Help),
+        };
+        let places = screen.guest_out(&finding.places.join(" "));
+        let _ = writeln!(
+            text,
+            "  {} {} ({}): {}\n    {}",
+            screen.paint(&format!("{head}:"), tone),
+            rule.what,
+            rule.id,
+            rule.effect,
+            places
+        );
+        let _ = writeln!(
+            text,
+            "    {} {}",
+            screen.paint("help:", Tone::Help),
+            rule.advice
+        );
     }
     text
 }

@@ -14,7 +14,9 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::middleware::from_fn_with_state;
+use axum::response::IntoResponse;
 use axum::routing::get;
 use axum_server::Handle;
 use axum_server::accept::NoDelayAcceptor;
@@ -196,6 +198,7 @@ async fn ready(State(server): State<Arc<Server>>) -> (StatusCode, &'static str) 
     }
 }
 
-async fn metrics(State(server): State<Arc<Server>>) -> String {
-    metrics::text(&server.host)
+async fn metrics(State(server): State<Arc<Server>>) -> impl IntoResponse {
+    let kind = [(CONTENT_TYPE, metrics::CONTENT_TYPE)];
+    (kind, metrics::text(&server.host))
 }

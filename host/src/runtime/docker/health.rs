@@ -3,7 +3,12 @@
 use super::connect;
 use super::faults::DOCKER;
 use crate::config::{Config, Environment};
-use crate::runtime::Health;
+use crate::runtime::{Health, Result};
+
+/// Whether an engine answers.
+pub(crate) async fn reach(config: &Config, environment: &Environment) -> Result<()> {
+    connect::connect(config, environment).await.map(drop)
+}
 
 /// Whether containers can be had, from which engine and with what; else why not.
 pub async fn health(config: &Config, environment: &Environment) -> Health {

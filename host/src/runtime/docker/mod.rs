@@ -47,6 +47,7 @@ use super::{Ending, Execution, ExecutionOutput, Result, RuntimeAdapter, RuntimeE
 use crate::config::{Config, Environment};
 
 pub use health::health;
+pub(crate) use health::reach;
 pub use image::{PullListener, PullProgress};
 
 /// How long a healthy engine takes to say that it is there, at the very most.

@@ -34,7 +34,9 @@ use process::{Bounds, Over, Ran};
 use sandbox::choice::{self, ORDER};
 use sandbox::{Sandbox, Target};
 
-use super::{Ending, Execution, ExecutionOutput, Health, Result, RuntimeAdapter, RuntimeError};
+use super::{
+    Ending, Execution, ExecutionOutput, Health, Program, Result, RuntimeAdapter, RuntimeError,
+};
 use crate::config::{Config, Environment, SandboxBackend};
 
 const NAME: &str = "native";
@@ -98,17 +100,7 @@ impl NativeAdapter {
     /// The working folder, absolute and without links. A relative one starts in the
     /// workspace.
     fn folder(&self, wanted: Option<&Path>) -> Result<PathBuf> {
-        let path = wanted.map_or_else(|| self.workspace.clone(), |path| self.workspace.join(path));
-        let refuse = |reason: String| RuntimeError::WorkingDirectory {
-            path: path.clone(),
-            reason,
-        };
-        let folder = path
-            .canonicalize()
-            .map_err(|error| refuse(error.to_string()))?;
-        if !folder.is_dir() {
-            return Err(refuse("it is not a folder".to_owned()));
-        }
+        let folder = working_folder(&self.workspace, wanted)?;
         self.sandbox.admit(&folder)?;
         Ok(folder)
     }
@@ -212,6 +204,36 @@ impl RuntimeAdapter for NativeAdapter {
             }
         }
     }
+}
+
+/// The folder that a command works in, absolute and without links, in whatever sandbox.
+pub(crate) fn working_folder(workspace: &Path, wanted: Option<&Path>) -> Result<PathBuf> {
+    let path = wanted.map_or_else(|| workspace.to_owned(), |path| workspace.join(path));
+    let refuse = |reason: String| RuntimeError::WorkingDirectory {
+        path: path.clone(),
+        reason,
+    };
+    let folder = path
+        .canonicalize()
+        .map_err(|error| refuse(error.to_string()))?;
+    if !folder.is_dir() {
+        return Err(refuse("it is not a folder".to_owned()));
+    }
+    Ok(folder)
+}
+
+/// Looks whether a program, or the shell, and the working folder of a command are there, by
+/// the rules by which they are found when it runs. Runs nothing and tries no sandbox.
+pub(crate) fn look_for(
+    config: &Config,
+    environment: &Environment,
+    (program, env): (&Program<'_>, &HashMap<String, String>),
+    working_dir: Option<&Path>,
+) -> Result<()> {
+    let runtime = &config.runtime;
+    let folder = working_folder(&runtime.workspace.value, working_dir)?;
+    let variables = Variables::of(runtime, environment)?.with(env)?;
+    program::find(program, &runtime.native.shell.value, &variables, &folder).map(drop)
 }
 
 /// How the native backend and each of its sandboxes are, found out by trying them.

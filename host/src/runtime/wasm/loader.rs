@@ -67,6 +67,12 @@ impl Loader {
         &self.cache
     }
 
+    /// Places of the pool that are taken; `None`: there is no pool, or none yet.
+    pub fn places_taken(&self) -> Option<u32> {
+        let pool = self.pool.get()?.as_ref()?;
+        Some(pool.taken())
+    }
+
     /// The engine that runs instances of this code.
     pub(super) fn engine_of<'a>(&'a self, code: &'a Code) -> &'a Engine {
         code.pool
@@ -186,6 +192,7 @@ impl Loader {
             events: None,
             process: None,
             place: None,
+            waited: std::time::Duration::ZERO,
         };
         let mut session = Session::start(&self.engine, world)
             .map_err(|fault| ModuleFault::NotDescribed(fault.to_string()))?;

@@ -95,6 +95,16 @@ pub enum NotStarted {
     Cancelled,
 }
 
+impl NotStarted {
+    /// How long it waited for a place.
+    pub fn waited(&self) -> Duration {
+        match self {
+            Self::NoPlace(waited) => *waited,
+            _ => Duration::ZERO,
+        }
+    }
+}
+
 /// What the guest said, or why it said nothing.
 pub type Answer = Result<Result<ToolOutput, ToolError>, Breakdown>;
 
@@ -113,7 +123,11 @@ pub async fn call(
         timeout: call.timeout,
         cancel: call.cancel,
     };
-    let (code, place) = begin(loader, &wanted).await?;
+    let Begun {
+        code,
+        place,
+        waited,
+    } = begin(loader, &wanted).await?;
     let Prepared::Skill(skill) = &code.prepared else {
         return Err(NotStarted::Module(ModuleFault::WrongUse {
             is: "command",
@@ -126,6 +140,7 @@ pub async fn call(
         events: call.events,
         process: None,
         place,
+        waited,
     };
     let mut session = Session::start(loader.engine_of(code), world)?;
     let rest = call.timeout.saturating_sub(started.elapsed());
@@ -141,18 +156,33 @@ struct Wanted<'a> {
     cancel: Option<&'a CancellationToken>,
 }
 
+/// What a module runs with.
+struct Begun<'a> {
+    code: &'a Code,
+    place: Option<Place>,
+    /// How long it waited for the place.
+    waited: Duration,
+}
+
+impl<'a> Begun<'a> {
+    fn at_once(code: &'a Code, place: Option<Place>) -> Self {
+        Self {
+            code,
+            place,
+            waited: Duration::ZERO,
+        }
+    }
+}
+
 /// Waits for the code of the module and for a place to run it in.
-async fn begin<'a>(
-    loader: &Arc<Loader>,
-    call: &Wanted<'a>,
-) -> Result<(&'a Code, Option<Place>), NotStarted> {
+async fn begin<'a>(loader: &Arc<Loader>, call: &Wanted<'a>) -> Result<Begun<'a>, NotStarted> {
     // The rule: all is there, and nobody needs a clock to wait for it.
     if let Some(code) = call.module.loaded() {
         match &code.pool {
-            None => return Ok((code, None)),
+            None => return Ok(Begun::at_once(code, None)),
             Some(pool) => {
                 if let Some(place) = pool.free_place() {
-                    return Ok((code, Some(place)));
+                    return Ok(Begun::at_once(code, Some(place)));
                 }
             }
         }
@@ -162,11 +192,16 @@ async fn begin<'a>(
             Ok(code) => code,
             Err(fault) => return Ok(Err(fault)),
         };
+        let asked = Instant::now();
         let place = match &code.pool {
             None => None,
             Some(pool) => Some(pool.place().await),
         };
-        Ok(Ok((code, place)))
+        Ok(Ok(Begun {
+            code,
+            place,
+            waited: asked.elapsed(),
+        }))
     };
     match session::watch(beginning, call.timeout, call.cancel).await {
         session::Watched::Done(Ok(begun)) => Ok(begun?),

@@ -105,6 +105,12 @@ impl Pool {
         permit.ok().map(Place)
     }
 
+    /// Places that are taken at this moment.
+    pub fn taken(&self) -> u32 {
+        let free = self.places.available_permits();
+        PLACES.saturating_sub(u32::try_from(free).unwrap_or(PLACES))
+    }
+
     /// The next free place, in the order of asking.
     pub async fn place(&self) -> Place {
         let permit = Arc::clone(&self.places).acquire_owned().await;

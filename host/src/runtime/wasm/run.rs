@@ -15,7 +15,7 @@ use super::loader::Loader;
 use super::module::Module;
 use super::process::Process;
 use super::session::{self, Remains, Session, SessionLimits, World};
-use super::{NotStarted, Wanted, begin};
+use super::{Begun, NotStarted, Wanted, begin};
 use crate::model::EventSink;
 
 /// What a run of a command needs.
@@ -54,7 +54,11 @@ pub async fn run(
         timeout: call.timeout,
         cancel: call.cancel,
     };
-    let (code, place) = begin(loader, &wanted).await?;
+    let Begun {
+        code,
+        place,
+        waited,
+    } = begin(loader, &wanted).await?;
     let Prepared::Command(command) = &code.prepared else {
         return Err(NotStarted::Module(ModuleFault::WrongUse {
             is: "skill",
@@ -67,6 +71,7 @@ pub async fn run(
         events: call.events,
         process: Some(&call.process),
         place,
+        waited,
     };
     let mut session = Session::start(loader.engine_of(code), world)?;
     let rest = call.timeout.saturating_sub(started.elapsed());

@@ -38,6 +38,7 @@ pub(super) struct Session {
     pub store: Store<CallState>,
     stdout: Capture,
     stderr: Capture,
+    waited: Duration,
     /// After the store: it has the instance that lives there.
     #[expect(dead_code, reason = "held for its end")]
     place: Option<Place>,
@@ -55,6 +56,8 @@ pub(super) struct World<'a> {
     pub process: Option<&'a Process<'a>>,
     /// Where the pool keeps its instance.
     pub place: Option<Place>,
+    /// How long it waited for that.
+    pub waited: Duration,
 }
 
 /// What a guest left behind.
@@ -65,6 +68,8 @@ pub struct Remains {
     pub stderr: Captured,
     /// What it asked for and was not granted.
     pub denials: Vec<Capability>,
+    /// How long it waited for a place.
+    pub waited: Duration,
 }
 
 impl Session {
@@ -76,6 +81,7 @@ impl Session {
             events,
             process,
             place,
+            waited,
         } = world;
         let stdout = Capture::new(Stream::Stdout, limits.max_output, events.clone());
         let stderr = Capture::new(Stream::Stderr, limits.max_output, events.clone());
@@ -98,6 +104,7 @@ impl Session {
             store,
             stdout,
             stderr,
+            waited,
             place,
         })
     }
@@ -117,6 +124,7 @@ impl Session {
             stdout: self.stdout.take(),
             stderr: self.stderr.take(),
             denials: state.denials.take(),
+            waited: self.waited,
         };
         (result, remains)
     }

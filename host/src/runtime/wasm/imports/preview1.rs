@@ -165,6 +165,7 @@ mod tests {
             events: None,
             process: None,
             place: None,
+            waited: std::time::Duration::ZERO,
         };
         let mut session = Session::start(&engine, world).unwrap();
         let linked: BTreeSet<String> = engine
