@@ -2,11 +2,45 @@
 
 use std::fmt::Write as _;
 
+use super::door::Door;
+use super::sessions::Sessions;
 use crate::host::Host;
+use crate::mcp::Server;
 use crate::model::LATENCY_BOUNDS;
 
 /// All numbers of this moment.
-pub(super) fn text(host: &Host) -> String {
+pub(super) fn text(server: &Server, sessions: &Sessions, door: &Door) -> String {
+    let mut text = of_host(&server.host);
+    let waiting = |free: usize, all: usize| all.saturating_sub(free) as u64;
+    let options = &server.options;
+    let begun = waiting(
+        server.queue.available_permits(),
+        options.max_calls + options.max_waiting,
+    );
+    let running = waiting(server.calls.available_permits(), options.max_calls);
+    for (name, help, value) in [
+        (
+            "prx_host_waiting_calls",
+            "Calls that wait for a place.",
+            begun.saturating_sub(running),
+        ),
+        (
+            "prx_host_http_sessions",
+            "Sessions that were begun and have not ended.",
+            sessions.count() as u64,
+        ),
+        (
+            "prx_host_http_connections",
+            "Connections that are open.",
+            door.count() as u64,
+        ),
+    ] {
+        gauge(&mut text, name, help, value);
+    }
+    text
+}
+
+fn of_host(host: &Host) -> String {
     let snapshot = host.snapshot();
     let mut text = String::new();
     gauge(
