@@ -4,6 +4,13 @@
 mod calls;
 mod client;
 mod ends;
+mod hostile;
 mod http;
+mod leaving;
+mod limits;
+mod lines;
 mod listing;
 mod news;
+mod reloads;
+mod served;
+mod tls;

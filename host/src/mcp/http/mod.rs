@@ -138,14 +138,14 @@ pub async fn serve_http(
     let running = async {
         match tls {
             None => {
-                let server = configured(listener, entrance, &http, handle.clone())?;
-                server.serve(app).await
+                let plain = configured(listener, entrance, &http, handle.clone())?;
+                plain.serve(app).await
             }
             Some(tls) => {
                 let tls = RustlsAcceptor::new(tls).handshake_timeout(http.first_request);
                 let tls = tls.acceptor(entrance);
-                let server = configured(listener, tls, &http, handle.clone())?;
-                server.serve(app).await
+                let tls = configured(listener, tls, &http, handle.clone())?;
+                tls.serve(app).await
             }
         }
     };

@@ -177,7 +177,9 @@ mod tests {
                 tokio::spawn(async move { output.send(&"x".repeat(100)).await })
             })
             .collect();
-        tokio::task::yield_now().await;
+        while output.turns.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
         assert!(
             timeout(Duration::from_millis(20), output.ready())
                 .await

@@ -22,7 +22,7 @@ pub(in crate::mcp) struct Call<'a> {
     raw_name: &'a str,
     meta: Option<JsonObject>,
     raw_meta: Option<&'a str>,
-    arguments: &'a str,
+    pub(super) arguments: &'a str,
 }
 
 /// The arguments of a call, as its client wrote them. They go with the request to where it

@@ -9,8 +9,6 @@ mod call;
 mod object;
 mod refusal;
 
-use std::borrow::Cow;
-
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
 use serde::de::IgnoredAny;
 
@@ -26,7 +24,7 @@ pub(super) enum Heard<'a> {
     /// The call of a tool.
     Call(Call<'a>),
     /// Anything else of the protocol.
-    Message(ClientJsonRpcMessage),
+    Message(Box<ClientJsonRpcMessage>),
 }
 
 /// Requests that mean nothing without parameters of a certain form.
@@ -73,13 +71,11 @@ impl<'a> Envelope<'a> {
     /// Who is told of a fault.
     fn to(&self) -> To {
         match self.id {
-            Some(_) if self.twice == Some("id") => To::Unknown,
-            Some(id) if is_id(id) => To::Request(id.to_owned()),
-            Some(_) => To::Unknown,
+            Some(id) if is_id(id) && self.twice != Some("id") => To::Request(id.to_owned()),
             None if self.method.is_some() || self.result.is_some() || self.error.is_some() => {
                 To::Nobody
             }
-            None => To::Unknown,
+            _ => To::Unknown,
         }
     }
 }
@@ -128,7 +124,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Heard<'_>, Refusal> {
 fn request<'a>(
     text: &'a str,
     envelope: &Envelope<'a>,
-    method: &Cow<'_, str>,
+    method: &str,
     to: To,
 ) -> Result<Heard<'a>, Refusal> {
     let id = match envelope.id {
@@ -167,7 +163,7 @@ fn whole<'a>(text: &str, to: To, method: &str) -> Result<Heard<'a>, Refusal> {
         let text = format!("the parameters are not those of `{method}`");
         return Err(Refusal::wrong_params(to, text));
     }
-    Ok(Heard::Message(message))
+    Ok(Heard::Message(Box::new(message)))
 }
 
 /// Says why a text is no object.
