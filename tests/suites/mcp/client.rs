@@ -12,6 +12,8 @@ use anyhow::{Context as _, Result, bail, ensure};
 use prx_tests::{Stage, program};
 use serde_json::{Map, Value, json};
 
+use crate::served::reads_nothing;
+
 /// Longer than anything here takes on the slowest machine.
 pub const LONG: Duration = Duration::from_mins(2);
 
@@ -274,18 +276,7 @@ impl Client {
     /// Reads nothing more, and waits until the server reads nothing more, either.
     pub fn pause(&self) -> Result<()> {
         self.ears.store(PAUSES, Relaxed);
-        let file = format!("/proc/{}/io", self.process());
-        let read =
-            || std::fs::read_to_string(&file).map(|text| text.lines().next().map(str::to_owned));
-        let mut before = None;
-        loop {
-            let now = read()?;
-            if now == before {
-                return Ok(());
-            }
-            before = now;
-            std::thread::sleep(100 * MOMENT);
-        }
+        reads_nothing(self.process())
     }
 
     /// Reads again.

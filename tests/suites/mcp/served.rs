@@ -156,7 +156,7 @@ impl Served {
                 .build()?;
             runtime.block_on(async {
                 let host = Box::pin(builder.open()).await?;
-                let tell = |address| drop(listens.send(address));
+                let tell = move |address| listens.send(address).unwrap_or_default();
                 let end = async { drop(ended.await) };
                 serve_http(&host, options, http, tell, end).await?;
                 Ok(())
@@ -462,6 +462,21 @@ pub fn eventually(mut holds: impl FnMut() -> Result<()>) -> Result<()> {
 /// Descriptors that a process has open.
 pub fn descriptors(process: u32) -> Result<usize> {
     Ok(std::fs::read_dir(format!("/proc/{process}/fd"))?.count())
+}
+
+/// Waits until a process reads nothing from anywhere.
+pub fn reads_nothing(process: u32) -> Result<()> {
+    let file = format!("/proc/{process}/io");
+    let read = || std::fs::read_to_string(&file).map(|text| text.lines().next().map(str::to_owned));
+    let mut before = None;
+    loop {
+        let now = read()?;
+        if now == before {
+            return Ok(());
+        }
+        before = now;
+        std::thread::sleep(60 * PAUSE);
+    }
 }
 
 /// The most memory that a process has had, in bytes.

@@ -223,7 +223,7 @@ mod tests {
             written in proptest::collection::vec("[a-z]{0,12}", 1..20),
             cuts in proptest::collection::vec(1_usize..20, 1..10),
         ) {
-            let text = written.iter().map(|line| format!("{line}\n")).collect::<String>();
+            let text = written.join("\n") + "\n";
             let mut pieces = Vec::new();
             let mut rest = text.as_bytes();
             for cut in cuts.iter().cycle() {

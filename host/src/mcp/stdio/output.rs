@@ -171,7 +171,7 @@ mod tests {
     async fn who_does_not_read_is_waited_for() {
         let (into, mut from) = tokio::io::duplex(16);
         let output = Arc::new(Output::new(into));
-        let sending: Vec<_> = (0..MESSAGES + 1)
+        let sending: Vec<_> = (0..=MESSAGES)
             .map(|_| {
                 let output = Arc::clone(&output);
                 tokio::spawn(async move { output.send(&"x".repeat(100)).await })

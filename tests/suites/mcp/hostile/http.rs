@@ -25,6 +25,11 @@ impl Client {
     pub fn start(stage: &Stage) -> Result<Self> {
         let served = Served::start(stage, &[])?.ready()?;
         served.assert_healthy()?;
+        // Each module that was called keeps its code open.
+        for tool in ["echo", "skill_tell"] {
+            let called = served.request("tools/call", json!({ "name": tool }), &[])?;
+            ensure!(called.message()?["result"].is_object(), "{called:?}");
+        }
         let session = served.session()?;
         let descriptors = descriptors(served.process())?;
         Ok(Self {
