@@ -92,6 +92,7 @@ impl Client {
         let place = tokio::select! {
             biased;
             () = context.ct.cancelled() => None,
+            () = server.last.cancelled() => None,
             place = server.calls.acquire() => place.ok(),
         };
         if place.is_none() {

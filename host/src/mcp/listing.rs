@@ -196,3 +196,24 @@ fn changes_something(grants: &Grants) -> bool {
     let writes = |access| access == Access::Write;
     !grants.network.is_empty() || grants.folders.iter().any(|folder| writes(folder.access))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_stand_in_headers_are_found_however_deep() {
+        let names = |schema: Value| {
+            let schema = schema.as_object().cloned().unwrap_or_default();
+            names_headers(&Listed::new("a", "b", Arc::new(schema)))
+        };
+        let header = json!({ "type": "string", "x-mcp-header": "Region" });
+        assert!(names(json!({ "properties": { "region": header } })));
+        assert!(names(
+            json!({ "properties": { "a": { "properties": { "b": header } } } })
+        ));
+        assert!(!names(
+            json!({ "properties": { "region": { "type": "string" } } })
+        ));
+    }
+}

@@ -1,6 +1,6 @@
 //! Clients over HTTP that are slow, silent, gone, or too many.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufReader, Read as _, Write as _};
 use std::net::Shutdown;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -9,7 +9,9 @@ use anyhow::{Context as _, Result, ensure};
 use prx_tests::{Stage, Versions};
 use serde_json::json;
 
-use crate::served::{Answer, Line, Served, Session, eventually, peak_memory, reads_nothing};
+use crate::served::{
+    Answer, Line, Served, Session, eventually, peak_memory, read_until, reads_nothing,
+};
 
 /// Long enough for what is in time on a busy machine, short enough to be waited for.
 const SOON: Duration = Duration::from_millis(700);
@@ -85,8 +87,14 @@ fn a_thousand_connections_that_say_nothing_keep_nobody_out() -> Result<()> {
     let session = served.session()?;
     let mut stream = session.listen(&served)?;
     let mut silent = Vec::new();
-    for _ in 0..1_000 {
-        silent.push(served.connect()?);
+    for number in 0..1_000 {
+        let mut line = served.connect()?;
+        if number % 2 == 1 {
+            // A body that does not come is no more than silence.
+            let begun = head(&served, "Content-Length: 100");
+            let _ = line.write_all(begun.as_bytes());
+        }
+        silent.push(line);
     }
     served.assert_healthy()?;
     ensure!(served.number("prx_host_http_connections")? <= 100);
@@ -98,6 +106,34 @@ fn a_thousand_connections_that_say_nothing_keep_nobody_out() -> Result<()> {
     let gone = silent.into_iter().next().context("one")?;
     assert_eq!(until_cut(gone), "");
     Ok(())
+}
+
+#[test]
+fn streams_that_stay_open_leave_room_for_requests() -> Result<()> {
+    let stage = Stage::new()?;
+    let served = Served::inside(&stage, |_, http| http.max_connections = 8)?.ready()?;
+    let listen = || {
+        let wanted = json!({ "notifications": { "toolsListChanged": true } });
+        let stream = served.begin_request("subscriptions/listen", wanted, &[])?;
+        let mut stream = BufReader::new(stream);
+        read_until(&mut stream, "HTTP/1.1 ").map(|status| (status, stream))
+    };
+    let session = served.session()?;
+    let mut streams = vec![session.listen(&served)?];
+    for _ in 0..3 {
+        let (status, stream) = listen()?;
+        ensure!(status.contains("200"), "{status}");
+        streams.push(stream);
+    }
+    let (status, _) = listen()?;
+    ensure!(status.contains("503"), "{status}");
+    served.assert_healthy()?;
+    drop(streams);
+    eventually(|| {
+        let (status, _) = listen()?;
+        ensure!(status.contains("200"), "{status}");
+        Ok(())
+    })
 }
 
 #[test]

@@ -8,10 +8,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use axum::body::{Body, HttpBody};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -22,6 +20,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::connection::Connection;
+use super::held::holding;
 
 /// All connections of a server.
 pub(super) struct Door {
@@ -36,8 +35,12 @@ pub(super) struct Door {
 
 /// One connection.
 struct Visit {
-    /// Requests that are being answered.
+    /// Requests whose answers were not taken yet.
     requests: usize,
+    /// Those of them whose bodies are still to come.
+    reading: usize,
+    /// Whether a request was answered.
+    has_asked: bool,
     /// When it began, or its last request ended.
     since: Instant,
     end: CancellationToken,
@@ -75,13 +78,15 @@ impl Door {
         self.visits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a connection into the list. Where there are too many, the one goes that has
-    /// asked nothing for the longest time.
+    /// Puts a connection into the list. Where there are too many, one goes that is not in
+    /// use: first those that never were, and of them the oldest.
     fn enter(self: &Arc<Self>, address: SocketAddr) -> io::Result<(Entry, CancellationToken)> {
         let mut visits = self.visits();
         if visits.len() >= self.most {
-            let idle = visits.iter().filter(|(_, visit)| visit.requests == 0);
-            let oldest = idle.min_by_key(|(_, visit)| visit.since);
+            let idle = visits
+                .iter()
+                .filter(|(_, visit)| visit.requests == visit.reading);
+            let oldest = idle.min_by_key(|(_, visit)| (visit.has_asked, visit.since));
             let oldest = oldest.map(|(address, _)| *address);
             let visit = oldest.and_then(|address| visits.remove(&address));
             let Some(visit) = visit else {
@@ -93,6 +98,8 @@ impl Door {
         let end = CancellationToken::new();
         let visit = Visit {
             requests: 0,
+            reading: 0,
+            has_asked: false,
             since: Instant::now(),
             end: end.clone(),
         };
@@ -151,54 +158,52 @@ impl<S: Send + 'static> Accept<TcpStream, S> for Entrance {
     }
 }
 
-/// A request that is being answered, until all of its answer was taken.
-struct Busy {
+/// A request of a connection, while something is done for it.
+pub(super) struct Busy {
     door: Arc<Door>,
     address: SocketAddr,
+    is_read: bool,
 }
 
 impl Busy {
-    fn begin(door: &Arc<Door>, address: SocketAddr) -> Self {
+    /// A request that is being answered, until all of its answer was taken.
+    fn answered(door: &Arc<Door>, address: SocketAddr) -> Self {
         if let Some(visit) = door.visits().get_mut(&address) {
             visit.requests += 1;
         }
         let door = Arc::clone(door);
-        Self { door, address }
+        Self {
+            door,
+            address,
+            is_read: false,
+        }
+    }
+
+    /// The same request, while its body is still to come: that is not asking anything yet.
+    pub fn read(door: &Arc<Door>, address: SocketAddr) -> Self {
+        if let Some(visit) = door.visits().get_mut(&address) {
+            visit.reading += 1;
+        }
+        let door = Arc::clone(door);
+        Self {
+            door,
+            address,
+            is_read: true,
+        }
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
         if let Some(visit) = self.door.visits().get_mut(&self.address) {
-            visit.requests = visit.requests.saturating_sub(1);
-            visit.since = Instant::now();
+            let count = if self.is_read {
+                &mut visit.reading
+            } else {
+                (visit.since, visit.has_asked) = (Instant::now(), true);
+                &mut visit.requests
+            };
+            *count = count.saturating_sub(1);
         }
-    }
-}
-
-/// The body of an answer.
-struct Answer {
-    body: Body,
-    _busy: Busy,
-}
-
-impl HttpBody for Answer {
-    type Data = <Body as HttpBody>::Data;
-    type Error = <Body as HttpBody>::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<http_body::Frame<Self::Data>, Self::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> http_body::SizeHint {
-        self.body.size_hint()
     }
 }
 
@@ -209,7 +214,6 @@ pub(super) async fn watch(
     request: Request,
     next: Next,
 ) -> Response {
-    let busy = Busy::begin(&door, address);
-    let answered = next.run(request).await;
-    answered.map(|body| Body::new(Answer { body, _busy: busy }))
+    let busy = Busy::answered(&door, address);
+    holding(next.run(request).await, busy)
 }

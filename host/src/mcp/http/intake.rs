@@ -4,11 +4,12 @@
 //! Invariants: a body takes its share of the memory for what clients send as it comes, and
 //! no more time than a body has; nothing is begun for a request that is refused.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode};
@@ -16,9 +17,11 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures::StreamExt as _;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, JsonRpcMessage, RequestId};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
+use super::door::{Busy, Door};
+use super::held::holding;
 use super::sessions::Sessions;
 use crate::mcp::Server;
 use crate::mcp::wire::{self, Call, Heard, Refusal, To};
@@ -31,6 +34,9 @@ pub(super) struct Intake {
     pub max_body_bytes: usize,
     /// How long a body may take.
     pub body_time: Duration,
+    pub door: Arc<Door>,
+    /// Places for streams that stay open.
+    pub streams: Arc<Semaphore>,
 }
 
 /// How long the rest of a body is read that is refused: who still writes does not hear.
@@ -49,6 +55,10 @@ pub(super) async fn take_in(
         // What is no JSON by its own word is refused without being read.
         Method::POST if is_json(&request) => intake
             .post(request, next)
+            .await
+            .unwrap_or_else(|refused| refused),
+        Method::GET => intake
+            .stream(request, next)
             .await
             .unwrap_or_else(|refused| refused),
         Method::DELETE => intake.delete(request, next).await,
@@ -71,7 +81,11 @@ fn session(parts: &Parts) -> Option<&str> {
 impl Intake {
     async fn post(&self, request: Request, next: Next) -> Result<Response, Response> {
         let (parts, body) = request.into_parts();
-        let (bytes, held) = self.read(body).await?;
+        let (bytes, held) = {
+            let from = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+            let _reading = from.map(|from| Busy::read(&self.door, from.0));
+            self.read(body).await?
+        };
         match wire::read(&bytes).map_err(|refusal| answer(&refusal))? {
             Heard::Call(call) => self.call(parts, &bytes, call, held, next).await,
             Heard::Message(message) => {
@@ -79,8 +93,12 @@ impl Intake {
                 if let Some(id) = request {
                     self.check_id(&parts, id)?;
                 }
-                let begins = session(&parts).is_none() && is_handshake(&message);
+                let kind = Kind::of(&message);
+                let begins = kind == Kind::Handshake && session(&parts).is_none();
                 let request = Request::from_parts(parts, Body::from(bytes.clone()));
+                if kind == Kind::Subscription {
+                    return self.stream(request, next).await;
+                }
                 if !begins {
                     return Ok(next.run(request).await);
                 }
@@ -93,6 +111,16 @@ impl Intake {
                 Ok(next.run(request).await)
             }
         }
+    }
+
+    /// Opens a stream, if there is a place for one more.
+    async fn stream(&self, request: Request, next: Next) -> Result<Response, Response> {
+        let place = Arc::clone(&self.streams).try_acquire_owned();
+        let place = place.map_err(|_| {
+            let text = "too many streams are open\n";
+            (StatusCode::SERVICE_UNAVAILABLE, [(RETRY_AFTER, "10")], text).into_response()
+        })?;
+        Ok(holding(next.run(request).await, place))
     }
 
     async fn call(
@@ -207,9 +235,27 @@ fn id_of(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     }
 }
 
-fn is_handshake(message: &ClientJsonRpcMessage) -> bool {
-    matches!(message, JsonRpcMessage::Request(request)
-        if matches!(request.request, ClientRequest::InitializeRequest(_)))
+/// What is special about a message that is no call.
+#[derive(PartialEq, Eq)]
+enum Kind {
+    /// It begins a session.
+    Handshake,
+    /// It opens a stream.
+    Subscription,
+    Other,
+}
+
+impl Kind {
+    fn of(message: &ClientJsonRpcMessage) -> Self {
+        match message {
+            JsonRpcMessage::Request(request) => match request.request {
+                ClientRequest::InitializeRequest(_) => Self::Handshake,
+                ClientRequest::SubscriptionsListenRequest(_) => Self::Subscription,
+                _ => Self::Other,
+            },
+            _ => Self::Other,
+        }
+    }
 }
 
 /// A refusal over HTTP. Clients take errors with a good status for answers to their

@@ -7,6 +7,7 @@
 mod connection;
 mod door;
 mod guard;
+mod held;
 mod intake;
 mod metrics;
 mod sessions;
@@ -25,6 +26,7 @@ use axum::routing::get;
 use axum_server::Handle;
 use axum_server::tls_rustls::RustlsAcceptor;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::sync::Semaphore;
 use tokio::time::{interval, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -58,8 +60,8 @@ pub struct HttpOptions {
     pub max_sessions: usize,
     /// How long a session lives that nobody uses and that has no open stream.
     pub idle_session: Duration,
-    /// Connections at one time. The one that has asked nothing for the longest time makes
-    /// room.
+    /// Connections at one time, as far as files may be open. One that has no request makes
+    /// room. Half of them may be streams that stay open.
     pub max_connections: usize,
     /// How long a client may take for its first request, and for the handshake of TLS.
     pub first_request: Duration,
@@ -93,7 +95,7 @@ impl HttpOptions {
             body_time: Duration::from_secs(30),
             max_sessions: 256,
             idle_session: Duration::from_mins(30),
-            max_connections: 1_024,
+            max_connections: 2_048,
             first_request: Duration::from_secs(10),
             idle_connection: Duration::from_mins(1),
             stalled: Duration::from_secs(30),
@@ -195,6 +197,13 @@ fn configured<A>(
     Ok(server)
 }
 
+/// Files that this process may have open.
+fn open_files() -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let limit = limit.current.and_then(|limit| usize::try_from(limit).ok());
+    limit.unwrap_or(usize::MAX)
+}
+
 /// What is served, and to whom.
 struct Served {
     server: Arc<Server>,
@@ -204,7 +213,8 @@ struct Served {
 
 impl Served {
     fn new(host: &Host, options: ServeOptions, http: &HttpOptions, tls: bool) -> Self {
-        let door = Door::new(http.max_connections, http.stalled, http.first_request, tls);
+        let most = http.max_connections.min(open_files() / 2).max(1);
+        let door = Door::new(most, http.stalled, http.first_request, tls);
         Self {
             server: Server::new(host.clone(), options),
             sessions: Arc::new(Sessions::new(http.max_sessions)),
@@ -231,6 +241,8 @@ impl Served {
             sessions: Arc::clone(&self.sessions),
             max_body_bytes: http.max_body_bytes,
             body_time: http.body_time,
+            streams: Arc::new(Semaphore::new(self.door.most.div_ceil(2))),
+            door: Arc::clone(&self.door),
         });
         let protocol = Router::new()
             .nest_service(PATH, service)

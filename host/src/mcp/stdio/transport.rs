@@ -155,19 +155,23 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        match &message {
-            JsonRpcMessage::Response(answer) => {
-                self.open.remove(&answer.id);
-            }
-            JsonRpcMessage::Error(answer) => {
-                if let Some(id) = &answer.id {
-                    self.open.remove(id);
-                }
-            }
-            _ => {}
-        }
+        let answered = match &message {
+            JsonRpcMessage::Response(answer) => Some(&answer.id),
+            JsonRpcMessage::Error(answer) => answer.id.as_ref(),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+        };
+        let is_answer = answered.is_some_and(|id| self.open.remove(id));
         let output = Arc::clone(&self.output);
-        async move { output.send(&message).await }
+        async move {
+            match output.send(&message).await {
+                // That a client is gone is no fault, and it is known where it matters.
+                Err(error) if is_answer => {
+                    tracing::debug!(%error, "an answer could not be given");
+                    Ok(())
+                }
+                sent => sent,
+            }
+        }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {

@@ -1,15 +1,17 @@
 //! A server over HTTP, and requests to it that are written by hand.
 
+mod answer;
+mod process;
+
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use prx_host::mcp::{HttpOptions, ServeOptions, serve_http};
 use prx_tests::Stage;
 use rustix::process::{Pid, Signal, kill_process};
@@ -18,6 +20,8 @@ use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+pub use self::answer::{Answer, Line};
+pub use self::process::{descriptors, eventually, peak_memory, read_until, reads_nothing};
 use crate::client::{LONG, about_itself, server};
 
 /// What a server takes for its token, where it has one.
@@ -38,77 +42,6 @@ enum Runs {
         end: Option<oneshot::Sender<()>>,
         thread: Option<JoinHandle<Result<()>>>,
     },
-}
-
-/// A connection to a server.
-pub trait Line: Read + Write + Send {
-    /// Ends what is written, or all.
-    fn shut(&mut self, how: Shutdown);
-}
-
-impl Line for TcpStream {
-    fn shut(&mut self, how: Shutdown) {
-        let _ = self.shutdown(how);
-    }
-}
-
-impl Line for StreamOwned<ClientConnection, TcpStream> {
-    fn shut(&mut self, how: Shutdown) {
-        self.conn.send_close_notify();
-        let _ = self.conn.write_tls(&mut self.sock);
-        let _ = self.sock.shutdown(how);
-    }
-}
-
-/// What came back.
-#[derive(Debug)]
-pub struct Answer {
-    pub status: u16,
-    pub head: String,
-    pub body: String,
-}
-
-impl Answer {
-    /// Reads what a server sends until it ends the connection.
-    pub fn read(line: &mut dyn Line) -> Result<Self> {
-        let mut bytes = Vec::new();
-        // One that ends without a word has ended, too.
-        let _ = line.read_to_end(&mut bytes);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let (head, body) = text
-            .split_once("\r\n\r\n")
-            .with_context(|| format!("no answer: {text:?}"))?;
-        let status = head.split(' ').nth(1).context("no status")?.parse()?;
-        Ok(Self {
-            status,
-            head: head.to_owned(),
-            body: body.to_owned(),
-        })
-    }
-
-    pub fn header(&self, name: &str) -> Option<&str> {
-        let mut lines = self.head.lines().filter_map(|line| line.split_once(':'));
-        let found = lines.find(|(key, _)| key.eq_ignore_ascii_case(name));
-        found.map(|(_, value)| value.trim())
-    }
-
-    /// The message that answers a request, plain or in a stream.
-    pub fn message(&self) -> Result<Value> {
-        let plain = serde_json::from_str(&self.body).ok();
-        let mut lines = self
-            .body
-            .lines()
-            .filter_map(|line| line.strip_prefix("data:"));
-        let streamed = || {
-            lines.find_map(|line| {
-                let message: Value = serde_json::from_str(line.trim()).ok()?;
-                message.get("id").is_some().then_some(message)
-            })
-        };
-        plain
-            .or_else(streamed)
-            .with_context(|| format!("no message: {self:?}"))
-    }
 }
 
 impl Served {
@@ -430,59 +363,3 @@ const JSON: [(&str, &str); 2] = [
     ("Content-Type", "application/json"),
     ("Accept", "application/json, text/event-stream"),
 ];
-
-/// Reads lines until one has that text.
-pub fn read_until(stream: &mut impl std::io::BufRead, text: &str) -> Result<String> {
-    loop {
-        let mut line = String::new();
-        if stream.read_line(&mut line)? == 0 {
-            bail!("it ended before `{text}` came");
-        }
-        if line.contains(text) {
-            return Ok(line);
-        }
-    }
-}
-
-/// How often is looked whether something holds.
-const PAUSE: Duration = Duration::from_millis(5);
-
-/// Waits until something holds.
-pub fn eventually(mut holds: impl FnMut() -> Result<()>) -> Result<()> {
-    let began = Instant::now();
-    loop {
-        match holds() {
-            Ok(()) => return Ok(()),
-            Err(error) if began.elapsed() > LONG => return Err(error),
-            Err(_) => std::thread::sleep(PAUSE),
-        }
-    }
-}
-
-/// Descriptors that a process has open.
-pub fn descriptors(process: u32) -> Result<usize> {
-    Ok(std::fs::read_dir(format!("/proc/{process}/fd"))?.count())
-}
-
-/// Waits until a process reads nothing from anywhere.
-pub fn reads_nothing(process: u32) -> Result<()> {
-    let file = format!("/proc/{process}/io");
-    let read = || std::fs::read_to_string(&file).map(|text| text.lines().next().map(str::to_owned));
-    let mut before = None;
-    loop {
-        let now = read()?;
-        if now == before {
-            return Ok(());
-        }
-        before = now;
-        std::thread::sleep(60 * PAUSE);
-    }
-}
-
-/// The most memory that a process has had, in bytes.
-pub fn peak_memory(process: u32) -> Result<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
-    let kilobytes = line.and_then(|line| line.split_whitespace().nth(1));
-    Ok(kilobytes.context("no VmHWM")?.parse::<u64>()? << 10)
-}
