@@ -1,6 +1,6 @@
 //! The end of a server over HTTP, whatever its clients do at that moment.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufReader, Read as _, Write as _};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -54,7 +54,9 @@ fn streams_that_wait_for_news_end() -> Result<()> {
     let session = served.session()?;
     let mut stream = session.listen(&served)?;
     let wanted = json!({ "notifications": { "toolsListChanged": true } });
-    let mut listening = served.begin_request("subscriptions/listen", wanted, &[])?;
+    let listening = served.begin_request("subscriptions/listen", wanted, &[])?;
+    let mut listening = BufReader::new(listening);
+    read_until(&mut listening, "acknowledged")?;
     let mut silent = served.connect()?;
     assert_eq!(served.end()?, Some(0));
     ensure!(read_until(&mut stream, "no such text").is_err());
