@@ -235,7 +235,7 @@ fn calls_beyond_those_that_may_wait_are_refused_and_the_others_take_turns() -> R
 #[test]
 fn a_client_that_dies_within_a_call_ends_it_at_once_or_with_its_deadline() -> Result<()> {
     let stage =
-        waiting()?.entries("[tools.custom.skill]\nmodule = \"skill.wasm\"\ntimeout_secs = 2");
+        waiting()?.entries("[tools.custom.skill]\nmodule = \"skill.wasm\"\ntimeout_secs = 6");
     let served = Served::start(&stage, &[])?.ready()?;
     let wait = json!({ "name": "skill_wait", "arguments": {} });
     let call = served.begin_request("tools/call", wait.clone(), &[])?;
