@@ -141,7 +141,7 @@ impl Drop for Server {
 /// Calls per second over several connections that call without pause.
 fn rate(port: u16) -> anyhow::Result<f64> {
     let started = Instant::now();
-    let connections = Vec::from_iter((0..CONNECTIONS).map(|_| {
+    let begin = |_| {
         std::thread::spawn(move || {
             let mut client = http::Client::connect(port)?;
             let mut calls = 0_u32;
@@ -151,7 +151,8 @@ fn rate(port: u16) -> anyhow::Result<f64> {
             }
             anyhow::Ok(calls)
         })
-    }));
+    };
+    let connections: Vec<_> = (0..CONNECTIONS).map(begin).collect();
     let mut calls = 0;
     for connection in connections {
         calls += connection.join().expect("it does not panic")?;

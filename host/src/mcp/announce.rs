@@ -1,83 +1,73 @@
 //! Telling clients that their list of tools is old: those of sessions, and those that
 //! subscribed.
+//!
+//! Invariant: each client is told by a task of its own, so that one that does not listen
+//! keeps no other from hearing.
 
-use std::sync::{Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::Arc;
 
-use futures::future::join_all;
 use rmcp::service::{Peer, RoleServer, SubscriptionContext};
-use tokio::time::timeout;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use super::Server;
+use crate::host::Host;
+use crate::reload::Change;
 
-/// How long one client may take to hear of a change. One that is gone takes for ever.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// What changes, for one client.
+struct News {
+    changes: watch::Receiver<Arc<Change>>,
+    /// The number of the snapshot that was seen last.
+    seen: u64,
+}
 
-/// The clients that began a session.
-#[derive(Default)]
-pub(super) struct Audience(Mutex<Vec<Peer<RoleServer>>>);
-
-impl Audience {
-    /// One more.
-    pub fn welcome(&self, peer: Peer<RoleServer>) {
-        let mut peers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        peers.retain(|peer| !peer.is_transport_closed());
-        peers.push(peer);
+impl News {
+    /// All that comes from now on.
+    fn of(host: &Host) -> Self {
+        let mut changes = host.changes();
+        let seen = changes.borrow_and_update().snapshot;
+        Self { changes, seen }
     }
 
-    fn present(&self) -> Vec<Peer<RoleServer>> {
-        let mut peers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        peers.retain(|peer| !peer.is_transport_closed());
-        peers.clone()
+    /// Waits for a snapshot with other tools; `false`: there will be none.
+    async fn next(&mut self) -> bool {
+        while self.changes.changed().await.is_ok() {
+            let change = self.changes.borrow_and_update();
+            // Nobody knows what those changed that were missed.
+            let was_next = change.snapshot <= self.seen + 1;
+            self.seen = change.snapshot;
+            if change.changes_tools() || !was_next {
+                return true;
+            }
+        }
+        false
     }
 }
 
-/// Tells all sessions of each snapshot that changes the tools, until the server is gone.
-pub(super) async fn announce(server: Weak<Server>) {
-    let Some(mut changes) = server.upgrade().map(|server| server.host.changes()) else {
-        return;
-    };
-    while changes.changed().await.is_ok() {
-        let is_news = changes.borrow_and_update().changes_tools();
-        let Some(server) = server.upgrade() else {
-            return;
-        };
-        if !is_news {
-            continue;
+/// Tells one session of each snapshot that changes the tools, until it is `gone`.
+pub(super) fn follow(server: &Server, peer: Peer<RoleServer>, gone: CancellationToken) {
+    let mut news = News::of(&server.host);
+    tokio::spawn(gone.run_until_cancelled_owned(async move {
+        while news.next().await {
+            // Who can not be told asks again, or is gone.
+            if peer.notify_tool_list_changed().await.is_err() {
+                return;
+            }
         }
-        let told = server
-            .audience
-            .present()
-            .into_iter()
-            .map(|peer| async move {
-                // Who can not be told asks again, or is gone.
-                let _ = timeout(PATIENCE, peer.notify_tool_list_changed()).await;
-            });
-        join_all(told).await;
-    }
+    }));
 }
 
 /// Tells one subscriber, until it has heard enough.
 pub(super) async fn listen(server: &Server, subscription: &SubscriptionContext) {
-    let mut changes = server.host.changes();
+    let mut news = News::of(&server.host);
     loop {
         tokio::select! {
             () = subscription.cancelled() => return,
-            heard = changes.changed() => {
-                if heard.is_err() {
+            is_news = news.next() => {
+                if !is_news || subscription.sink().notify_tool_list_changed().await.is_err() {
                     return;
                 }
             }
-        }
-        let is_news = changes.borrow_and_update().changes_tools();
-        if is_news
-            && subscription
-                .sink()
-                .notify_tool_list_changed()
-                .await
-                .is_err()
-        {
-            return;
         }
     }
 }

@@ -10,6 +10,14 @@ pub enum ServeError {
     /// It would be open to everybody.
     #[error("`{0}` can be reached from other machines, and there is no token")]
     NoToken(std::net::SocketAddr),
+    /// A certificate or a key is of no use.
+    #[error("`{}` can not be used for TLS: {why}", file.display())]
+    Tls {
+        /// The file.
+        file: std::path::PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The address can not be had.
     #[error("`{0}` can not be listened on: {1}")]
     Listen(std::net::SocketAddr, String),
@@ -27,6 +35,9 @@ impl ServeError {
             }
             Self::Listen(..) => {
                 "end the other program, or choose another port; port 0 is any free one"
+            }
+            Self::Tls { .. } => {
+                "give a certificate with those of its issuers and its private key, both in PEM form"
             }
             Self::NotBegun(_) => {
                 "it is a client of the Model Context Protocol that starts this program"

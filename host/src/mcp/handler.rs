@@ -1,6 +1,7 @@
 //! What one client asks, and what it is answered.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -13,8 +14,10 @@ use rmcp::model::{
     ServerConfig, SetLevelRequestParams, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::telling::Ears;
+use super::wire::{Arguments, Refusal, To};
 use super::{Server, announce, answer};
 use crate::model::CallOptions;
 
@@ -25,6 +28,9 @@ pub(crate) struct Client {
     /// The messages that this session wants; sessions that never said so hear what an
     /// operator would.
     level: Arc<Mutex<LoggingLevel>>,
+    /// Ends with the session, and what was started for it then ends, too.
+    lives: Arc<DropGuard>,
+    follows: Arc<AtomicBool>,
 }
 
 impl Client {
@@ -32,6 +38,8 @@ impl Client {
         Self {
             server,
             level: Arc::new(Mutex::new(LoggingLevel::Info)),
+            lives: Arc::new(CancellationToken::new().drop_guard()),
+            follows: Arc::default(),
         }
     }
 
@@ -71,9 +79,11 @@ impl Client {
     ) -> Result<CallToolResult, ErrorData> {
         let (server, name) = (&self.server, request.name.as_ref());
         self.admit(name, &context)?;
-        let arguments = request.arguments.unwrap_or_default();
-        let arguments = serde_json::to_string(&arguments)
-            .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+        let _queued = server.enter(|| To::Unknown).map_err(Refusal::into_error)?;
+        // As the client wrote them, so that what is wrong with them shows.
+        let lost = || ErrorData::internal_error("the arguments were lost", None);
+        let arguments = Arguments::of(&context.extensions).cloned();
+        let arguments = &arguments.ok_or_else(lost)?.text;
         let ears = Ears {
             level: self.level(&context),
             token: context.meta.get_progress_token(),
@@ -87,6 +97,7 @@ impl Client {
         let place = tokio::select! {
             biased;
             () = context.ct.cancelled() => None,
+            () = server.last.cancelled() => None,
             place = server.calls.acquire() => place.ok(),
         };
         if place.is_none() {
@@ -99,7 +110,7 @@ impl Client {
             client: client_name(&context),
             waited: asked.elapsed(),
         };
-        let call = AssertUnwindSafe(server.host.call(name, &arguments, options));
+        let call = AssertUnwindSafe(server.host.call(name, arguments, options));
         let mut call = std::pin::pin!(call.catch_unwind());
         let ended = tokio::select! {
             ended = &mut call => ended,
@@ -175,7 +186,11 @@ impl ServerHandler for Client {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.server.audience.welcome(context.peer);
+        // It may say so more than once.
+        if !self.follows.swap(true, Relaxed) {
+            let gone = self.lives.token().clone();
+            announce::follow(&self.server, context.peer, gone);
+        }
     }
 
     fn accepted_subscription_filter(

@@ -3,7 +3,7 @@
 //!
 //! Invariant: a tool that is not listed can not be called.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -20,6 +20,8 @@ use crate::registry::{Snapshot, Tool};
 pub(super) struct Listing {
     pub snapshot: Arc<Snapshot>,
     listed: BTreeMap<String, Listed>,
+    /// Tools some of whose arguments stand in headers, too.
+    with_headers: HashSet<String>,
 }
 
 /// Which tools a server offers.
@@ -52,8 +54,11 @@ impl Listing {
     pub fn new(snapshot: &Arc<Snapshot>, filter: &ToolFilter) -> Self {
         let offered = snapshot.tools().filter(|tool| filter.admits(tool));
         let listed = offered.map(|tool| (tool.name().to_owned(), listed(tool)));
+        let listed: BTreeMap<String, Listed> = listed.collect();
+        let with_headers = listed.iter().filter(|(_, tool)| names_headers(tool));
         Self {
-            listed: listed.collect(),
+            with_headers: with_headers.map(|(name, _)| name.clone()).collect(),
+            listed,
             snapshot: Arc::clone(snapshot),
         }
     }
@@ -66,6 +71,11 @@ impl Listing {
     /// The tool of that name.
     pub fn tool(&self, name: &str) -> Option<&Listed> {
         self.listed.get(name)
+    }
+
+    /// Whether clients repeat some arguments of a tool in headers.
+    pub fn has_headers(&self, name: &str) -> bool {
+        self.with_headers.contains(name)
     }
 
     /// The name that an unknown one was most likely meant to be.
@@ -134,6 +144,20 @@ fn listed(tool: &Tool) -> Listed {
     listed
 }
 
+/// Whether a schema says of an argument that it stands in a header, too.
+fn names_headers(tool: &Listed) -> bool {
+    fn within(value: &Value) -> bool {
+        match value {
+            Value::Object(members) => {
+                members.contains_key("x-mcp-header") || members.values().any(within)
+            }
+            Value::Array(items) => items.iter().any(within),
+            _ => false,
+        }
+    }
+    tool.input_schema.values().any(within)
+}
+
 /// Clients insist on an object with properties.
 fn input_schema(schema: &Value) -> JsonObject {
     let mut schema = schema.as_object().cloned().unwrap_or_default();
@@ -171,4 +195,25 @@ fn annotations(tool: &Tool) -> ToolAnnotations {
 fn changes_something(grants: &Grants) -> bool {
     let writes = |access| access == Access::Write;
     !grants.network.is_empty() || grants.folders.iter().any(|folder| writes(folder.access))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_stand_in_headers_are_found_however_deep() {
+        let names = |schema: Value| {
+            let schema = schema.as_object().cloned().unwrap_or_default();
+            names_headers(&Listed::new("a", "b", Arc::new(schema)))
+        };
+        let header = json!({ "type": "string", "x-mcp-header": "Region" });
+        assert!(names(json!({ "properties": { "region": header } })));
+        assert!(names(
+            json!({ "properties": { "a": { "properties": { "b": header } } } })
+        ));
+        assert!(!names(
+            json!({ "properties": { "region": { "type": "string" } } })
+        ));
+    }
 }

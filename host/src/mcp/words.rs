@@ -49,7 +49,7 @@ fn of_answer(output: &ToolOutput) -> String {
             }
         },
     });
-    let said = Vec::from_iter(said);
+    let said: Vec<String> = said.collect();
     match &output.structured {
         Some(structured) if said.is_empty() => structured.to_string(),
         _ => said.join("\n"),

@@ -3,6 +3,8 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -10,8 +12,15 @@ use anyhow::{Context as _, Result, bail, ensure};
 use prx_tests::{Stage, program};
 use serde_json::{Map, Value, json};
 
+use crate::served::reads_nothing;
+
 /// Longer than anything here takes on the slowest machine.
 pub const LONG: Duration = Duration::from_mins(2);
+
+/// How a client does not read.
+const PAUSES: u8 = 1;
+const DEAF: u8 = 2;
+const MOMENT: Duration = Duration::from_millis(3);
 
 /// Which era of the protocol a client is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +39,10 @@ pub struct Client {
     era: Era,
     child: Child,
     input: Option<ChildStdin>,
+    /// Where the input is while something is sent aside.
+    aside: Option<Receiver<ChildStdin>>,
+    /// Whether what comes is read.
+    ears: Arc<AtomicU8>,
     lines: Receiver<String>,
     /// Notifications that came while something else was waited for.
     heard: Vec<Value>,
@@ -89,9 +102,14 @@ impl Client {
         let mut child = command.spawn().context("starting the server")?;
         let output = BufReader::new(child.stdout.take().context("a pipe")?);
         let (lines, receiver) = channel();
+        let ears = Arc::new(AtomicU8::new(0));
+        let heeds = Arc::clone(&ears);
         std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
-                if lines.send(line).is_err() {
+                while heeds.load(Relaxed) == PAUSES {
+                    std::thread::sleep(MOMENT);
+                }
+                if heeds.load(Relaxed) == DEAF || lines.send(line).is_err() {
                     return;
                 }
             }
@@ -99,6 +117,8 @@ impl Client {
         Ok(Self {
             era,
             input: child.stdin.take(),
+            aside: None,
+            ears,
             child,
             lines: receiver,
             heard: Vec::new(),
@@ -108,9 +128,30 @@ impl Client {
 
     /// Sends bytes as they are.
     pub fn send_raw(&mut self, bytes: &[u8]) -> Result<()> {
-        let input = self.input.as_mut().context("the input was closed")?;
+        let input = self.input()?;
         input.write_all(bytes)?;
         Ok(input.flush()?)
+    }
+
+    /// Sends bytes while answers are read: who writes first and reads then may wait for
+    /// ever for somebody who does the same.
+    pub fn send_aside(&mut self, bytes: Vec<u8>) -> Result<()> {
+        let mut input = self.input.take().context("the input was closed")?;
+        let (sent, input_again) = channel();
+        std::thread::spawn(move || {
+            // The other end may be gone.
+            let _ = input.write_all(&bytes);
+            let _ = sent.send(input);
+        });
+        self.aside = Some(input_again);
+        Ok(())
+    }
+
+    fn input(&mut self) -> Result<&mut ChildStdin> {
+        if let Some(aside) = self.aside.take() {
+            self.input = Some(aside.recv_timeout(LONG).context("nobody reads")?);
+        }
+        self.input.as_mut().context("the input was closed")
     }
 
     fn send(&mut self, message: &Value) -> Result<()> {
@@ -235,6 +276,25 @@ impl Client {
     /// Ends its input, as a client that goes away does.
     pub fn hang_up(&mut self) {
         self.input = None;
+    }
+
+    /// Reads nothing more, and waits until the server reads nothing more, either.
+    pub fn pause(&self) -> Result<()> {
+        self.ears.store(PAUSES, Relaxed);
+        reads_nothing(self.process())
+    }
+
+    /// Reads again.
+    pub fn go_on(&self) {
+        self.ears.store(0, Relaxed);
+    }
+
+    /// Goes away without reading what is still for it, and waits for the end of the server;
+    /// its exit code.
+    pub fn vanish(&mut self) -> Result<Option<i32>> {
+        self.ears.store(DEAF, Relaxed);
+        self.aside = None;
+        self.end()
     }
 
     /// Waits for its end; its exit code.

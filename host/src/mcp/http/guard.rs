@@ -1,38 +1,27 @@
-//! Who is let in: by the name under which the server was reached, by a token, and by how
-//! many are in already.
+//! Who is let in: by the name under which the server was reached, and by a token.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, HOST, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, uri::Authority};
+use axum::http::header::{AUTHORIZATION, HOST, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, uri::Authority};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use super::{HttpOptions, PATH};
-
-/// The first version of the protocol without sessions.
-const STATELESS: &str = "2026-07-28";
+use super::HttpOptions;
 
 /// The rules for one server.
 pub(super) struct Guard {
     hosts: Vec<String>,
     /// SHA-256 of the token: what is compared has the same length, whatever was sent.
     token: Option<[u8; 32]>,
-    sessions: Arc<LocalSessionManager>,
-    max_sessions: usize,
 }
 
 impl Guard {
-    pub fn new(
-        http: &HttpOptions,
-        address: SocketAddr,
-        sessions: Arc<LocalSessionManager>,
-    ) -> Self {
+    pub fn new(http: &HttpOptions, address: SocketAddr) -> Self {
         let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
         if !address.ip().is_unspecified() {
             hosts.push(address.ip().to_string());
@@ -44,8 +33,6 @@ impl Guard {
                 .token
                 .as_ref()
                 .map(|token| Sha256::digest(token).into()),
-            sessions,
-            max_sessions: http.max_sessions,
         }
     }
 
@@ -91,25 +78,6 @@ impl Guard {
         let digest: [u8; 32] = Sha256::digest(token.unwrap_or_default()).into();
         bool::from(digest.ct_eq(expected)) && token.is_some()
     }
-
-    /// Whether there are as many sessions as there may be.
-    async fn is_full(&self) -> bool {
-        self.sessions.sessions.read().await.len() >= self.max_sessions
-    }
-}
-
-/// Whether a request would begin a session.
-fn begins_session(request: &Request) -> bool {
-    let header = |name| {
-        request
-            .headers()
-            .get(name)
-            .and_then(|text| text.to_str().ok())
-    };
-    request.method() == Method::POST
-        && request.uri().path().starts_with(PATH)
-        && header("mcp-session-id").is_none()
-        && header("mcp-protocol-version").is_none_or(|version| version < STATELESS)
 }
 
 fn is_same_address(one: &str, two: &str) -> bool {
@@ -133,15 +101,6 @@ pub(super) async fn check(
     if request.uri().path() != "/healthz" && !guard.admits(request.headers()) {
         let asked = [(WWW_AUTHENTICATE, "Bearer")];
         return (StatusCode::UNAUTHORIZED, asked, "a token is needed\n").into_response();
-    }
-    if begins_session(&request) && guard.is_full().await {
-        let later = [(RETRY_AFTER, "10")];
-        return (
-            StatusCode::SERVICE_UNAVAILABLE,
-            later,
-            "all sessions are taken\n",
-        )
-            .into_response();
     }
     next.run(request).await
 }

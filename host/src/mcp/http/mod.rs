@@ -1,10 +1,17 @@
 //! Many clients over Streamable HTTP.
 //!
 //! Invariants: nothing is answered to a request whose `Host` is not allowed or whose token
-//! is not right. Beyond loopback there is no server without a token.
+//! is not right. Beyond loopback there is no server without a token. Whatever a client does
+//! or leaves undone, it holds a bounded part of the server for a bounded time.
 
+mod connection;
+mod door;
 mod guard;
+mod held;
+mod intake;
 mod metrics;
+mod sessions;
+mod tls;
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -19,15 +26,18 @@ use axum::middleware::from_fn_with_state;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use axum_server::Handle;
-use axum_server::accept::NoDelayAcceptor;
-use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use axum_server::tls_rustls::RustlsAcceptor;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::sync::Semaphore;
+use tokio::time::{interval, timeout};
 use tokio_util::sync::CancellationToken;
 
+use self::door::{Door, Entrance};
 use self::guard::Guard;
+use self::intake::Intake;
+use self::sessions::Sessions;
 use super::handler::Client;
-use super::{ServeError, ServeOptions, Server, announce};
+use super::{ServeError, ServeOptions, Server};
 use crate::host::Host;
 
 /// Where and how clients are served over HTTP.
@@ -46,10 +56,21 @@ pub struct HttpOptions {
     pub origins: Vec<String>,
     /// Bytes that one request may have.
     pub max_body_bytes: usize,
-    /// Sessions at one time.
+    /// How long a client may take for one body.
+    pub body_time: Duration,
+    /// Sessions at one time. The one that was idle for the longest time makes room.
     pub max_sessions: usize,
-    /// How long a client may take for its first request.
+    /// How long a session lives that nobody uses and that has no open stream.
+    pub idle_session: Duration,
+    /// Connections at one time, as far as files may be open. One that has no request makes
+    /// room. Half of them may be streams that stay open.
+    pub max_connections: usize,
+    /// How long a client may take for its first request, and for the handshake of TLS.
     pub first_request: Duration,
+    /// How long a connection may be without a request, and how long the head of one may take.
+    pub idle_connection: Duration,
+    /// How long a client may take nothing of an answer that is for it.
+    pub stalled: Duration,
     /// How long calls may go on when the server is told to end.
     pub last_calls: Duration,
 }
@@ -73,8 +94,13 @@ impl HttpOptions {
             hosts: Vec::new(),
             origins: Vec::new(),
             max_body_bytes: 4 << 20,
+            body_time: Duration::from_secs(30),
             max_sessions: 256,
+            idle_session: Duration::from_mins(30),
+            max_connections: 2_048,
             first_request: Duration::from_secs(10),
+            idle_connection: Duration::from_mins(1),
+            stalled: Duration::from_secs(30),
             last_calls: Duration::from_secs(10),
         }
     }
@@ -82,8 +108,8 @@ impl HttpOptions {
 
 /// How long answers of calls that are ended with the server may take to be read.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
-/// How long a session lives that nobody uses: clients vanish without a word.
-const IDLE_SESSION: Duration = Duration::from_mins(2);
+/// Bytes of the head of a request, and of an answer that waits to be written.
+const BUFFER: usize = 64 << 10;
 
 /// The path of the protocol.
 const PATH: &str = "/mcp";
@@ -99,32 +125,38 @@ pub async fn serve_http(
     if !http.listen.ip().is_loopback() && http.token.is_none() {
         return Err(ServeError::NoToken(http.listen));
     }
+    let tls = match &http.tls {
+        Some(files) => Some(tls::load(files).await?),
+        None => None,
+    };
     let refused = |error: std::io::Error| ServeError::Listen(http.listen, error.to_string());
     let listener = TcpListener::bind(http.listen).map_err(refused)?;
-    listener.set_nonblocking(true).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
 
-    let server = Server::new(host.clone(), options);
-    let announcer = tokio::spawn(announce::announce(Arc::downgrade(&server)));
+    let served = Served::new(host, options, &http, tls.is_some());
     let stop = CancellationToken::new();
-    let app = app(Arc::clone(&server), &http, address, stop.clone());
+    let app = served.app(&http, address, stop.clone());
+    let app = app.into_make_service_with_connect_info::<SocketAddr>();
     let handle = Handle::new();
-    let acceptor = NoDelayAcceptor::new();
+    let entrance = Entrance(Arc::clone(&served.door));
     let running = async {
-        let service = app.into_make_service();
-        match &http.tls {
+        match tls {
             None => {
-                let server = axum_server::from_tcp(listener)?.acceptor(acceptor);
-                let server = server.first_request_timeout(http.first_request);
-                server.handle(handle.clone()).serve(service).await
+                let plain = configured(listener, entrance, &http, handle.clone())?;
+                plain.serve(app).await
             }
-            Some(files) => {
-                let tls = RustlsConfig::from_pem_file(&files.certificate, &files.key).await?;
-                let acceptor = RustlsAcceptor::new(tls).acceptor(acceptor);
-                let server = axum_server::from_tcp(listener)?.acceptor(acceptor);
-                let server = server.first_request_timeout(http.first_request);
-                server.handle(handle.clone()).serve(service).await
+            Some(tls) => {
+                let tls = RustlsAcceptor::new(tls).handshake_timeout(http.first_request);
+                let tls = tls.acceptor(entrance);
+                let tls = configured(listener, tls, &http, handle.clone())?;
+                tls.serve(app).await
             }
+        }
+    };
+    let running = async {
+        tokio::select! {
+            ended = running => ended,
+            () = served.sweep(http.idle_session) => Ok(()),
         }
     };
     let mut running = std::pin::pin!(running);
@@ -133,57 +165,121 @@ pub async fn serve_http(
         ended = &mut running => ended,
         () = end => {
             handle.graceful_shutdown(Some(http.last_calls));
-            // What takes longer is ended, and has its answer still.
-            let idle = async {
-                let most = http.last_calls.saturating_sub(LAST_ANSWERS);
-                let _ = tokio::time::timeout(most, server.idle()).await;
-                server.last.cancel();
-                let _ = tokio::time::timeout(LAST_ANSWERS / 2, server.idle()).await;
-                tokio::time::sleep(LAST_ANSWERS / 4).await;
+            let finished = async {
+                served.finish(http.last_calls).await;
+                // Streams that wait for news would wait for ever, and who does not read
+                // its answer, too.
+                stop.cancel();
+                tokio::time::sleep(LAST_ANSWERS / 2).await;
+                handle.shutdown();
+                std::future::pending::<()>().await;
             };
             tokio::select! {
                 ended = &mut running => ended,
-                () = idle => {
-                    // Streams that wait for news would wait for ever.
-                    stop.cancel();
-                    running.await
-                }
+                () = finished => Ok(()),
             }
         }
     };
-    announcer.abort();
     ended.map_err(|error| ServeError::Failed(error.to_string()))
 }
 
-fn app(
-    server: Arc<Server>,
+/// A server with the limits of connections.
+fn configured<A>(
+    listener: TcpListener,
+    acceptor: A,
     http: &HttpOptions,
-    address: SocketAddr,
-    stop: CancellationToken,
-) -> Router {
-    let mut sessions = LocalSessionManager::default();
-    sessions.session_config.keep_alive = Some(IDLE_SESSION);
-    let sessions = Arc::new(sessions);
-    let guard = Arc::new(Guard::new(http, address, Arc::clone(&sessions)));
-    let mut config = StreamableHttpServerConfig::default();
-    config.allowed_hosts = guard.hosts();
-    config.allowed_origins.clone_from(&http.origins);
-    config.max_request_body_bytes = http.max_body_bytes;
-    config.cancellation_token = stop;
-    let config = config.enforce_origin_validation();
-    let client = Arc::clone(&server);
-    let service = StreamableHttpService::new(
-        move || Ok(Client::new(Arc::clone(&client))),
-        sessions,
-        config,
-    );
-    Router::new()
-        .route("/healthz", get(|| async { "ok\n" }))
-        .route("/readyz", get(ready))
-        .route("/metrics", get(metrics))
-        .with_state(server)
-        .nest_service(PATH, service)
-        .layer(from_fn_with_state(guard, guard::check))
+    handle: Handle<SocketAddr>,
+) -> std::io::Result<axum_server::Server<SocketAddr, A>> {
+    let server = axum_server::from_tcp(listener)?.acceptor(acceptor);
+    let server = server.first_request_timeout(http.first_request);
+    let mut server = server.handle(handle).http1_only();
+    let mut protocol = server.http_builder().http1();
+    protocol.header_read_timeout(http.idle_connection);
+    protocol.max_buf_size(BUFFER);
+    Ok(server)
+}
+
+/// Files that this process may have open.
+fn open_files() -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let limit = limit.current.and_then(|limit| usize::try_from(limit).ok());
+    limit.unwrap_or(usize::MAX)
+}
+
+/// What is served, and to whom.
+struct Served {
+    server: Arc<Server>,
+    sessions: Arc<Sessions>,
+    door: Arc<Door>,
+}
+
+impl Served {
+    fn new(host: &Host, options: ServeOptions, http: &HttpOptions, tls: bool) -> Self {
+        let most = http.max_connections.min(open_files() / 2).max(1);
+        let door = Door::new(most, http.stalled, http.first_request, tls);
+        Self {
+            server: Server::new(host.clone(), options),
+            sessions: Arc::new(Sessions::new(http.max_sessions)),
+            door: Arc::new(door),
+        }
+    }
+
+    fn app(&self, http: &HttpOptions, address: SocketAddr, stop: CancellationToken) -> Router {
+        let guard = Arc::new(Guard::new(http, address));
+        let mut config = StreamableHttpServerConfig::default();
+        config.allowed_hosts = guard.hosts();
+        config.allowed_origins.clone_from(&http.origins);
+        config.max_request_body_bytes = http.max_body_bytes;
+        config.cancellation_token = stop;
+        let config = config.enforce_origin_validation();
+        let client = Arc::clone(&self.server);
+        let service = StreamableHttpService::new(
+            move || Ok(Client::new(Arc::clone(&client))),
+            Arc::clone(&self.sessions),
+            config,
+        );
+        let intake = Arc::new(Intake {
+            server: Arc::clone(&self.server),
+            sessions: Arc::clone(&self.sessions),
+            max_body_bytes: http.max_body_bytes,
+            body_time: http.body_time,
+            streams: Arc::new(Semaphore::new(self.door.most.div_ceil(2))),
+            door: Arc::clone(&self.door),
+        });
+        let protocol = Router::new()
+            .nest_service(PATH, service)
+            .route_layer(from_fn_with_state(intake, intake::take_in));
+        let (server, sessions, door) = (&self.server, &self.sessions, &self.door);
+        let counted = (Arc::clone(server), Arc::clone(sessions), Arc::clone(door));
+        Router::new()
+            .route("/healthz", get(|| async { "ok\n" }))
+            .route("/readyz", get(ready))
+            .with_state(Arc::clone(server))
+            .route("/metrics", get(metrics))
+            .with_state(counted)
+            .merge(protocol)
+            .layer(from_fn_with_state(guard, guard::check))
+            .layer(from_fn_with_state(Arc::clone(door), door::watch))
+    }
+
+    /// Ends sessions that nobody uses any more, for as long as it is polled.
+    async fn sweep(&self, idle: Duration) {
+        let mut turns = interval((idle / 10).max(Duration::from_millis(10)));
+        loop {
+            turns.tick().await;
+            self.sessions.end_idle(idle);
+        }
+    }
+
+    /// Lets calls finish within a limit. What takes longer is ended, and has its answer
+    /// still.
+    async fn finish(&self, limit: Duration) {
+        let most = limit.saturating_sub(LAST_ANSWERS);
+        let _ = timeout(most, self.server.idle()).await;
+        self.server.last.cancel();
+        let _ = timeout(LAST_ANSWERS / 2, self.server.idle()).await;
+        tokio::time::sleep(LAST_ANSWERS / 4).await;
+    }
 }
 
 /// Whether all modules are there that there are files for.
@@ -198,7 +294,9 @@ async fn ready(State(server): State<Arc<Server>>) -> (StatusCode, &'static str) 
     }
 }
 
-async fn metrics(State(server): State<Arc<Server>>) -> impl IntoResponse {
+type Counted = (Arc<Server>, Arc<Sessions>, Arc<Door>);
+
+async fn metrics(State((server, sessions, door)): State<Counted>) -> impl IntoResponse {
     let kind = [(CONTENT_TYPE, metrics::CONTENT_TYPE)];
-    (kind, metrics::text(&server.host))
+    (kind, metrics::text(&server, &sessions, &door))
 }

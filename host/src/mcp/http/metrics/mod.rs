@@ -8,14 +8,37 @@ mod exposition;
 mod strict;
 
 use self::exposition::Exposition;
+use super::door::Door;
+use super::sessions::Sessions;
 use crate::host::Host;
+use crate::mcp::Server;
 use crate::model::{Counters, LATENCY_BOUNDS};
 
 /// What the format is called in a header.
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// All numbers of this moment.
-pub(super) fn text(host: &Host) -> String {
+pub(super) fn text(server: &Server, sessions: &Sessions, door: &Door) -> String {
+    let mut text = of_host(&server.host);
+    text.gauge(
+        "prx_host_waiting_calls",
+        "Calls that wait for a place.",
+        server.waiting(),
+    );
+    text.gauge(
+        "prx_host_http_sessions",
+        "Sessions that were begun and have not ended.",
+        sessions.count(),
+    );
+    text.gauge(
+        "prx_host_http_connections",
+        "Connections that are open.",
+        door.count(),
+    );
+    text.finish()
+}
+
+fn of_host(host: &Host) -> Exposition {
     let snapshot = host.snapshot();
     let mut text = Exposition::default();
     text.gauge(
@@ -44,7 +67,7 @@ pub(super) fn text(host: &Host) -> String {
         .map(|tool| (tool.name(), tool.counters().as_ref()))
         .collect();
     calls(&mut text, &counted);
-    text.finish()
+    text
 }
 
 fn reloads(text: &mut Exposition, host: &Host) {
@@ -205,11 +228,14 @@ mod tests {
         let host = builder.open().await.unwrap();
         host.call("no \"tool\"", "", crate::model::CallOptions::default())
             .await;
-        let families = read(&text(&host));
+        let families = read(&of_host(&host).finish());
         assert_eq!(families.value("prx_host_snapshot", &[]), Some(1.0));
         let failed = [("result", "failed")];
         assert_eq!(families.value("prx_host_reloads_total", &failed), Some(0.0));
         assert_eq!(families.kind("prx_host_call_seconds"), Some("histogram"));
-        assert!(!text(&host).contains("no \\\"tool"), "names of nobody");
+        assert!(
+            !of_host(&host).finish().contains("no \\\"tool"),
+            "names of nobody"
+        );
     }
 }

@@ -1,19 +1,20 @@
 //! One client over standard input and output.
 
-use std::io;
-use std::pin::Pin;
+mod lines;
+mod output;
+mod transport;
+
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use rmcp::service::{ServerInitializeError, serve_server};
 use rmcp::transport::io::stdio_pipes;
-use tokio::io::{AsyncRead, ReadBuf};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use self::transport::Streams;
 use super::handler::Client;
-use super::{ServeError, ServeOptions, Server, announce};
+use super::{ServeError, ServeOptions, Server};
 use crate::host::Host;
 
 /// How long calls may go on after their client has gone: clients end a server that takes
@@ -28,22 +29,12 @@ pub async fn serve_stdio(
     end: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
     let server = Server::new(host.clone(), options);
-    let announcer = tokio::spawn(announce::announce(Arc::downgrade(&server)));
-    let ended = serve(Client::new(server), end).await;
-    announcer.abort();
-    ended
-}
-
-async fn serve(client: Client, end: impl Future<Output = ()>) -> Result<(), ServeError> {
     let mut end = std::pin::pin!(end);
     let (input, output) = stdio_pipes();
-    let input = Input {
-        inner: input,
-        ended: CancellationToken::new(),
-    };
-    let input_ended = input.ended.clone();
+    let input_ended = CancellationToken::new();
+    let streams = Streams::new(Arc::clone(&server), input, output, input_ended.clone());
     let begun = tokio::select! {
-        begun = serve_server(client, (input, output)) => begun,
+        begun = serve_server(Client::new(server), streams) => begun,
         () = &mut end => return Ok(()),
     };
     let running = match begun {
@@ -69,30 +60,4 @@ async fn serve(client: Client, end: impl Future<Output = ()>) -> Result<(), Serv
     }
     let _ = timeout(LAST_CALLS, waiting).await;
     Ok(())
-}
-
-/// Standard input, which says when it has ended.
-struct Input<R> {
-    inner: R,
-    ended: CancellationToken,
-}
-
-impl<R: AsyncRead + Unpin> AsyncRead for Input<R> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.inner).poll_read(context, buffer);
-        let is_end = match &read {
-            Poll::Ready(Ok(())) => buffer.filled().len() == before && buffer.remaining() > 0,
-            Poll::Ready(Err(_)) => true,
-            Poll::Pending => false,
-        };
-        if is_end {
-            self.ended.cancel();
-        }
-        read
-    }
 }
