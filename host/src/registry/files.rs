@@ -39,13 +39,23 @@ pub(super) struct Known {
     missing_since: Option<Instant>,
 }
 
+/// A load that ended.
+struct Loaded {
+    path: PathBuf,
+    number: u64,
+    read: Read,
+}
+
 /// All files that some entry is about.
 pub(crate) struct ModuleFiles {
     loader: Arc<Loader>,
     known: BTreeMap<PathBuf, Known>,
-    /// Files that are being loaded, which may take longer than a look.
-    loading: BTreeSet<PathBuf>,
-    loads: JoinSet<(PathBuf, Read)>,
+    /// Files that are being loaded, which may take longer than a look, each with the number
+    /// of its load.
+    loading: BTreeMap<PathBuf, u64>,
+    loads: JoinSet<Loaded>,
+    /// How many loads were begun.
+    begun: u64,
     /// As many loads at a time as there are processors.
     places: Option<Arc<Semaphore>>,
     /// Compiles what comes later, beside the calls that are running.
@@ -76,8 +86,9 @@ impl ModuleFiles {
         Self {
             loader,
             known: BTreeMap::new(),
-            loading: BTreeSet::new(),
+            loading: BTreeMap::new(),
             loads: JoinSet::new(),
+            begun: 0,
             places: None,
             background: None,
             alone,
@@ -123,7 +134,7 @@ impl ModuleFiles {
         self.known.retain(|path, _| files.contains_key(path));
         let changed: Vec<(PathBuf, ModuleSource)> = files
             .iter()
-            .filter(|(path, _)| !self.loading.contains(*path))
+            .filter(|(path, _)| !self.loading.contains_key(*path))
             .map(|(path, file)| (path.clone(), source(file.clone())))
             .filter(|(path, source)| !self.is_unchanged(path, source))
             .collect();
@@ -135,7 +146,11 @@ impl ModuleFiles {
         self.attention.is_wanted.store(false, Ordering::SeqCst);
         let mut again = None;
         let end = patience.loading.map(|time| Instant::now() + time);
-        while let Some((path, read)) = self.next_until(end).await {
+        while let Some(Loaded { path, number, read }) = self.next_until(end).await {
+            if self.loading.get(&path) != Some(&number) {
+                // Nobody wanted it for a while, and what was read then may be old.
+                continue;
+            }
             self.loading.remove(&path);
             tell(LoadEvent::Loaded {
                 module: path.clone(),
@@ -145,14 +160,14 @@ impl ModuleFiles {
                     .as_ref()
                     .is_ok_and(|module| module.from_cache()),
             });
-            if earlier.contains(&path) {
+            if earlier.contains_key(&path) {
                 // The file may have changed since it was read.
                 again = Some(Duration::ZERO);
             }
             // Nobody may want it any more.
             if files.contains_key(&path) {
                 let heir = heirs.get(&path);
-                let is_needed = heir.is_some_and(|heir| self.loading.contains(heir));
+                let is_needed = heir.is_some_and(|heir| self.loading.contains_key(heir));
                 let known = self.known.entry(path).or_default();
                 let away = match known.missing_since {
                     Some(since) if is_needed => since.elapsed() + WRITING,
@@ -163,15 +178,15 @@ impl ModuleFiles {
             }
         }
         tell(LoadEvent::Finished);
-        self.loading.retain(|path| files.contains_key(path));
-        for path in &self.loading {
+        self.loading.retain(|path, _| files.contains_key(path));
+        for path in self.loading.keys() {
             self.known.entry(path.clone()).or_default().goes_on();
         }
         again
     }
 
     /// The next load that ends; `None`: there is none, or it takes longer.
-    async fn next_until(&mut self, end: Option<Instant>) -> Option<(PathBuf, Read)> {
+    async fn next_until(&mut self, end: Option<Instant>) -> Option<Loaded> {
         let next = async |loads: &mut JoinSet<_>| match end {
             None => loads.join_next().await,
             Some(end) => tokio::time::timeout_at(end.into(), loads.join_next())
@@ -213,7 +228,9 @@ impl ModuleFiles {
             Arc::new(Semaphore::new(width))
         });
         for (path, source) in files {
-            self.loading.insert(path.clone());
+            self.begun += 1;
+            let number = self.begun;
+            self.loading.insert(path.clone(), number);
             let known = self.known.get(&path);
             let reading = Reading {
                 loader: Arc::clone(&self.loader),
@@ -227,7 +244,7 @@ impl ModuleFiles {
             let load = async move {
                 let _place = places.acquire_owned().await;
                 let read = reading.in_parts(alone).await;
-                (path, read)
+                Loaded { path, number, read }
             };
             self.loads.spawn(async move {
                 let loaded = load.await;
