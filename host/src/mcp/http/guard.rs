@@ -54,6 +54,16 @@ impl Guard {
         self.hosts.clone()
     }
 
+    /// The pages that may ask: those that were allowed, and this server's own.
+    pub fn origins(&self, http: &HttpOptions, port: u16) -> Vec<String> {
+        let scheme = if http.tls.is_some() { "https" } else { "http" };
+        let own = self.hosts.iter().map(|host| match host.parse() {
+            Ok(IpAddr::V6(address)) => format!("{scheme}://[{address}]:{port}"),
+            _ => format!("{scheme}://{host}:{port}"),
+        });
+        own.chain(http.origins.iter().cloned()).collect()
+    }
+
     /// Whether a request came under a name of this server: a page whose name was made to
     /// lead here brings its own.
     fn knows(&self, request: &Request) -> bool {

@@ -165,7 +165,7 @@ fn app(
     let guard = Arc::new(Guard::new(http, address, Arc::clone(&sessions)));
     let mut config = StreamableHttpServerConfig::default();
     config.allowed_hosts = guard.hosts();
-    config.allowed_origins.clone_from(&http.origins);
+    config.allowed_origins = guard.origins(http, address.port());
     config.max_request_body_bytes = http.max_body_bytes;
     config.cancellation_token = stop;
     let config = config.enforce_origin_validation();
