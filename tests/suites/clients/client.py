@@ -85,8 +85,8 @@ class Run:
             "progress": await self.progress(),
             "messages": await self.messages(),
             "cancelled": await self.cancel(),
-            "changed": await self.change(),
             **await self.read(),
+            "changed": await self.change(),
         }
         got["after"] = await self.call("spare", {"still": "here"})
         return got

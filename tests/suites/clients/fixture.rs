@@ -11,7 +11,7 @@ use prx_tests::{Stage, guest, program};
 pub const PIXEL: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC";
 
-/// All prompts, in the order in which they are listed.
+/// The prompts that are always there, in the order in which they are listed.
 pub const PROMPTS: [&str; 4] = [
     "test_prompt_with_arguments",
     "test_prompt_with_embedded_resource",
@@ -24,6 +24,13 @@ const ENTRIES: &str = r#"
 [tools.custom.test_trigger_tool_change]
 module = "test_trigger_tool_change.wasm"
 [tools.custom.test_trigger_tool_change.capabilities]
+filesystem_read = ["spare::/spare"]
+filesystem_write = ["modules::/modules"]
+
+# The same, under the name by which the suite changes prompts.
+[tools.custom.test_trigger_prompt_change]
+module = "test_trigger_tool_change.wasm"
+[tools.custom.test_trigger_prompt_change.capabilities]
 filesystem_read = ["spare::/spare"]
 filesystem_write = ["modules::/modules"]
 
@@ -58,6 +65,9 @@ text = "Prompt with arguments: arg1='{arg1}', arg2='{arg2}'"
 tool = "test_prompt_with_embedded_resource"
 [serve.prompts.test_prompt_with_image]
 tool = "test_prompt_with_image"
+# There whenever its tool is, which the trigger brings.
+[serve.prompts.spare]
+tool = "spare"
 "#;
 
 /// Guests, and the stems under which they are laid.
