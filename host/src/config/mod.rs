@@ -35,4 +35,6 @@ pub use serving::*;
 pub use settings::*;
 pub(crate) use suggest::nearest;
 pub use template::template;
+#[cfg(feature = "mcp")]
+pub(crate) use web::with_port;
 pub use web::{check_host, check_origin};

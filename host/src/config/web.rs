@@ -25,6 +25,23 @@ pub fn check_origin(text: &str) -> Result<(), &'static str> {
     check_name(host)
 }
 
+/// An origin with the port that its scheme implies, where it has none: one without a port
+/// is not that of all ports.
+#[cfg(feature = "mcp")]
+pub(crate) fn with_port(origin: &str) -> String {
+    let implied = match origin.split_once("://") {
+        Some((scheme, rest)) if split_port(rest).1.is_none() => {
+            match scheme.to_ascii_lowercase().as_str() {
+                "http" => ":80",
+                "https" => ":443",
+                _ => "",
+            }
+        }
+        _ => "",
+    };
+    format!("{origin}{implied}")
+}
+
 /// Whether a text is a name or an address by which a server is reached, without a scheme
 /// and without a port.
 ///
@@ -97,6 +114,20 @@ mod tests {
             "http://[::1",
         ] {
             assert!(check_origin(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[cfg(feature = "mcp")]
+    #[test]
+    fn an_origin_without_a_port_has_that_of_its_scheme() {
+        for (origin, whole) in [
+            ("https://a.example", "https://a.example:443"),
+            ("http://[::1]", "http://[::1]:80"),
+            ("http://a:3000", "http://a:3000"),
+            ("http://a:*", "http://a:*"),
+            ("vscode-webview://a", "vscode-webview://a"),
+        ] {
+            assert_eq!(with_port(origin), whole);
         }
     }
 

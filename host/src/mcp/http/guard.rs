@@ -126,7 +126,7 @@ pub(super) async fn check(
     next: Next,
 ) -> Response {
     if !guard.knows(&request) {
-        let text = "this is not a name of this server; allow it with `--allow-host`\n";
+        let text = "this is not a name of this server; allow it with `--allow-host` or `serve.http.allowed_hosts`\n";
         return (StatusCode::FORBIDDEN, text).into_response();
     }
     // Whether it lives is no secret, and those who ask have no token.
