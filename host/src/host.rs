@@ -36,6 +36,8 @@ struct Shared {
     reconciler: Mutex<Reconciler>,
     environment: Environment,
     changes: watch::Sender<Arc<Change>>,
+    /// Says that another configuration is in force.
+    configs: watch::Sender<()>,
 }
 
 /// A host that is followed and not kept.
@@ -202,6 +204,7 @@ impl Host {
             shared: Arc::new(Shared {
                 config: ArcSwap::new(config),
                 changes: watch::Sender::new(Arc::new(Change::first(&snapshot))),
+                configs: watch::Sender::new(()),
                 snapshot: ArcSwap::new(snapshot),
                 loader,
                 reconciler: Mutex::new(reconciler),
@@ -278,6 +281,12 @@ impl Host {
         self.shared.changes.subscribe()
     }
 
+    /// Hears of each configuration that takes the place of another.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn config_changes(&self) -> watch::Receiver<()> {
+        self.shared.configs.subscribe()
+    }
+
     /// Brings the host up to what its files say. Answers how soon to look again, where no event will tell.
     pub(crate) async fn reconcile(&self, patience: Patience) -> Option<Duration> {
         let (shared, runtime) = (Arc::clone(&self.shared), Handle::current());
@@ -286,10 +295,15 @@ impl Host {
             runtime.block_on(async {
                 let mut reconciler = shared.reconciler.lock().await;
                 let now = reconciler.reconcile(patience).await;
+                let is_another = !Arc::ptr_eq(&shared.config.load(), &now.config);
                 shared.config.store(now.config);
                 if let Some((snapshot, change)) = now.next {
                     shared.snapshot.store(snapshot);
                     shared.changes.send_replace(Arc::new(change));
+                }
+                // Whoever hears of one finds the other in force too.
+                if is_another {
+                    shared.configs.send_replace(());
                 }
                 now.again
             })

@@ -1,83 +1,279 @@
-//! Telling clients that their list of tools is old: those of sessions, and those that
+//! Telling clients that what they were offered is old: those of sessions, and those that
 //! subscribed.
+//!
+//! Invariant: a list is news once, and only when a client that asks again gets another one.
 
-use std::sync::{Mutex, PoisonError, Weak};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use futures::future::join_all;
-use rmcp::service::{Peer, RoleServer, SubscriptionContext};
+use rmcp::ErrorData;
+use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
+use rmcp::service::{Peer, RoleServer, SubscriptionContext, SubscriptionSendError};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::Server;
+use super::offers::{File, Offers};
+use crate::config::ReloadMethod;
+use crate::reload::Change;
 
 /// How long one client may take to hear of a change. One that is gone takes for ever.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// News that wait for a slow subscriber; one that misses some asks for everything again.
+pub(super) const BACKLOG: usize = 64;
+/// Files that one client may follow.
+const MAX_FOLLOWED: usize = 256;
+
+/// What is not as it was.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct News {
+    pub tools: bool,
+    pub resources: bool,
+    pub prompts: bool,
+    /// Addresses of files that changed.
+    pub updated: BTreeSet<String>,
+}
 
 /// The clients that began a session.
 #[derive(Default)]
-pub(super) struct Audience(Mutex<Vec<Peer<RoleServer>>>);
+pub(super) struct Audience(Mutex<Vec<Session>>);
 
-impl Audience {
+#[derive(Clone)]
+struct Session {
+    peer: Peer<RoleServer>,
+    followed: Arc<Followed>,
+}
+
+/// The files that a session follows, by address.
+#[derive(Default)]
+pub(super) struct Followed(Mutex<BTreeSet<String>>);
+
+impl Followed {
     /// One more.
-    pub fn welcome(&self, peer: Peer<RoleServer>) {
-        let mut peers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        peers.retain(|peer| !peer.is_transport_closed());
-        peers.push(peer);
+    pub fn add(&self, uri: String) -> Result<(), ErrorData> {
+        let mut followed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if followed.len() >= MAX_FOLLOWED && !followed.contains(&uri) {
+            let text = format!("a session can follow {MAX_FOLLOWED} resources and not more");
+            return Err(ErrorData::invalid_params(text, None));
+        }
+        followed.insert(uri);
+        Ok(())
     }
 
-    fn present(&self) -> Vec<Peer<RoleServer>> {
-        let mut peers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        peers.retain(|peer| !peer.is_transport_closed());
-        peers.clone()
+    /// One less.
+    pub fn remove(&self, uri: &str) {
+        let mut followed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        followed.remove(uri);
+    }
+
+    fn among(&self, updated: &BTreeSet<String>) -> Vec<String> {
+        let followed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        followed.intersection(updated).cloned().collect()
     }
 }
 
-/// Tells all sessions of each snapshot that changes the tools, until the server is gone.
-pub(super) async fn announce(server: Weak<Server>) {
-    let Some(mut changes) = server.upgrade().map(|server| server.host.changes()) else {
-        return;
-    };
-    while changes.changed().await.is_ok() {
-        let is_news = changes.borrow_and_update().changes_tools();
-        let Some(server) = server.upgrade() else {
-            return;
-        };
-        if !is_news {
-            continue;
+/// The files that a subscriber may follow of those that it asks for.
+pub(super) fn followed(requested: &SubscriptionFilter) -> Vec<String> {
+    let asked = requested.resource_subscriptions.iter().flatten();
+    asked.take(MAX_FOLLOWED).cloned().collect()
+}
+
+impl Audience {
+    /// One more.
+    pub fn welcome(&self, peer: Peer<RoleServer>, followed: Arc<Followed>) {
+        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.retain(|session| !session.peer.is_transport_closed());
+        sessions.push(Session { peer, followed });
+    }
+
+    fn present(&self) -> Vec<Session> {
+        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.retain(|session| !session.peer.is_transport_closed());
+        sessions.clone()
+    }
+}
+
+impl Session {
+    async fn tell(&self, news: &News) {
+        // Who can not be told asks again, or is gone.
+        if news.tools {
+            let _ = timeout(PATIENCE, self.peer.notify_tool_list_changed()).await;
         }
-        let told = server
-            .audience
-            .present()
-            .into_iter()
-            .map(|peer| async move {
-                // Who can not be told asks again, or is gone.
-                let _ = timeout(PATIENCE, peer.notify_tool_list_changed()).await;
-            });
-        join_all(told).await;
+        if news.resources {
+            let _ = timeout(PATIENCE, self.peer.notify_resource_list_changed()).await;
+        }
+        if news.prompts {
+            let _ = timeout(PATIENCE, self.peer.notify_prompt_list_changed()).await;
+        }
+        for uri in self.followed.among(&news.updated) {
+            let told = ResourceUpdatedNotificationParam::new(uri);
+            let _ = timeout(PATIENCE, self.peer.notify_resource_updated(told)).await;
+        }
+    }
+}
+
+impl News {
+    fn any(&self) -> bool {
+        self.tools || self.resources || self.prompts || !self.updated.is_empty()
+    }
+}
+
+/// Tells all clients of a server what is new, until the server is gone.
+pub(super) struct Announcer {
+    server: Weak<Server>,
+    changes: watch::Receiver<Arc<Change>>,
+    configs: watch::Receiver<()>,
+    /// What clients were told of.
+    told: Arc<Offers>,
+    /// The files that they were told of; `None`: nobody has looked yet.
+    files: Option<BTreeMap<String, File>>,
+}
+
+impl Announcer {
+    /// Begins to listen: what changes from now on is news.
+    pub fn new(server: &Arc<Server>) -> Self {
+        let (changes, configs) = (server.host.changes(), server.host.config_changes());
+        Self {
+            server: Arc::downgrade(server),
+            changes,
+            configs,
+            told: server.offers(),
+            files: None,
+        }
+    }
+
+    pub async fn announce(mut self) {
+        loop {
+            let Some(server) = self.server.upgrade() else {
+                return;
+            };
+            let news = self.look(&server).await;
+            if news.any() {
+                let news = Arc::new(news);
+                let _ = server.news.send(Arc::clone(&news));
+                let sessions = server.audience.present();
+                join_all(sessions.iter().map(|session| session.tell(&news))).await;
+            }
+            let reload = server.host.config().runtime.reload.clone();
+            let looks = reload.method.value != ReloadMethod::Off && self.told.resources.has_files();
+            drop(server);
+            let next = async {
+                if looks {
+                    tokio::time::sleep(reload.poll.value).await;
+                } else {
+                    std::future::pending().await
+                }
+            };
+            let heard = tokio::select! {
+                heard = self.changes.changed() => heard,
+                heard = self.configs.changed() => heard,
+                () = next => Ok(()),
+            };
+            if heard.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// What is not as clients were told.
+    async fn look(&mut self, server: &Server) -> News {
+        self.changes.mark_unchanged();
+        self.configs.mark_unchanged();
+        let offers = server.offers();
+        let mut news = News {
+            tools: !offers.listing.is_as(&self.told.listing),
+            prompts: offers.prompts.listed != self.told.prompts.listed,
+            resources: offers.resources.listed_answers() != self.told.resources.listed_answers()
+                || offers.resources.templates() != self.told.resources.templates(),
+            updated: BTreeSet::new(),
+        };
+        let resources = Arc::clone(&offers.resources);
+        let found = if resources.has_files() {
+            server.look(move || resources.files()).await.ok()
+        } else {
+            Some(BTreeMap::new())
+        };
+        self.told = offers;
+        // What can not be looked at is as it was.
+        let Some(found) = found else {
+            return news;
+        };
+        if let Some(known) = self.files.replace(found) {
+            let found = self.files.iter().flatten();
+            let mut same = 0;
+            for (uri, file) in found {
+                match known.get(uri) {
+                    Some(before) if before.stamp != file.stamp => {
+                        same += 1;
+                        news.updated.insert(uri.clone());
+                        // Its size is in the list.
+                        news.resources |= before.size != file.size;
+                    }
+                    Some(_) => same += 1,
+                    None => news.resources = true,
+                }
+            }
+            if same < known.len() {
+                news.resources = true;
+                let is_gone = |uri: &&String| !self.has_file(uri);
+                news.updated.extend(known.keys().filter(is_gone).cloned());
+            }
+        }
+        news
+    }
+
+    fn has_file(&self, uri: &str) -> bool {
+        self.files
+            .as_ref()
+            .is_some_and(|files| files.contains_key(uri))
     }
 }
 
 /// Tells one subscriber, until it has heard enough.
 pub(super) async fn listen(server: &Server, subscription: &SubscriptionContext) {
-    let mut changes = server.host.changes();
+    let mut heard = server.news.subscribe();
     loop {
-        tokio::select! {
+        let news = tokio::select! {
             () = subscription.cancelled() => return,
-            heard = changes.changed() => {
-                if heard.is_err() {
-                    return;
-                }
+            news = heard.recv() => match news {
+                Ok(news) => news,
+                Err(RecvError::Closed) => return,
+                Err(RecvError::Lagged(_)) => Arc::new(News {
+                    tools: true,
+                    resources: true,
+                    prompts: true,
+                    updated: followed(subscription.accepted()).into_iter().collect(),
+                }),
             }
-        }
-        let is_news = changes.borrow_and_update().changes_tools();
-        if is_news
-            && subscription
-                .sink()
-                .notify_tool_list_changed()
-                .await
-                .is_err()
-        {
+        };
+        if tell(subscription, &news).await.is_err() {
             return;
         }
     }
+}
+
+async fn tell(
+    subscription: &SubscriptionContext,
+    news: &News,
+) -> Result<(), SubscriptionSendError> {
+    let (accepted, sink) = (subscription.accepted(), subscription.sink());
+    let wants = |wanted: Option<bool>| wanted == Some(true);
+    if news.tools && wants(accepted.tools_list_changed) {
+        sink.notify_tool_list_changed().await?;
+    }
+    if news.resources && wants(accepted.resources_list_changed) {
+        sink.notify_resource_list_changed().await?;
+    }
+    if news.prompts && wants(accepted.prompts_list_changed) {
+        sink.notify_prompt_list_changed().await?;
+    }
+    for uri in followed(accepted) {
+        if news.updated.contains(&uri) {
+            sink.notify_resource_updated(uri).await?;
+        }
+    }
+    Ok(())
 }

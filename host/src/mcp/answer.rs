@@ -6,23 +6,52 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ResourceContents};
 use serde_json::Value;
 
-use super::cut::cut;
+use super::cut::Room;
 use crate::model::{
-    Content, Denial, EmbeddedResource, LimitKind, Outcome, ResourceBody, ToolError, ToolOutput,
-    Trap, TrapKind, format_bytes,
+    Content, Denial, EmbeddedResource, LimitKind, Outcome, ResourceBody, ToolError, ToolErrorKind,
+    ToolOutput, Trap, TrapKind, format_bytes,
 };
 
-/// The result of a call, with at most `most` characters of text.
+/// The result of a call, as far as there is room for it.
 pub(super) fn answer(
     tool: &str,
     outcome: Outcome,
-    most: usize,
+    room: &mut Room<'_>,
 ) -> Result<CallToolResult, ErrorData> {
-    let said = match outcome {
-        Outcome::Ok(output) => return Ok(success(output, most)),
+    let mut result = match said(tool, outcome)? {
+        Ok(output) => success(output, room),
+        Err(text) => CallToolResult::error(vec![ContentBlock::text(room.fit(text))]),
+    };
+    let links = room.links.drain(..).map(ContentBlock::ResourceLink);
+    result.content.extend(links);
+    Ok(result)
+}
+
+/// What a tool answered that is behind something else, which has no errors of its own.
+pub(super) fn output(tool: &str, outcome: Outcome) -> Result<ToolOutput, ErrorData> {
+    let kind = match &outcome {
+        Outcome::UnknownTool { .. } => {
+            let text = format!("`{tool}`, which would answer, is not there");
+            return Err(ErrorData::internal_error(text, None));
+        }
+        Outcome::InvalidArguments(_) => ErrorCode::INVALID_PARAMS,
+        Outcome::ToolError(error) => match error.kind {
+            ToolErrorKind::NotFound => ErrorCode::RESOURCE_NOT_FOUND,
+            ToolErrorKind::InvalidArguments => ErrorCode::INVALID_PARAMS,
+            _ => ErrorCode::INTERNAL_ERROR,
+        },
+        _ => ErrorCode::INTERNAL_ERROR,
+    };
+    said(tool, outcome)?.map_err(|text| ErrorData::new(kind, text, None))
+}
+
+/// The answer of a call that succeeded, or what a model can mend.
+fn said(tool: &str, outcome: Outcome) -> Result<Result<ToolOutput, String>, ErrorData> {
+    Ok(Err(match outcome {
+        Outcome::Ok(output) => return Ok(Ok(output)),
         Outcome::UnknownTool { name, nearest } => return Err(unknown(&name, nearest.as_deref())),
         Outcome::Internal { reason } => {
             return Err(ErrorData::internal_error(
@@ -48,10 +77,7 @@ pub(super) fn answer(
         Outcome::Trapped(trap) => of_trap(tool, &trap),
         Outcome::Unavailable { reason, .. } => format!("`{tool}` can not be called now: {reason}."),
         Outcome::Cancelled => format!("The call of `{tool}` was cancelled."),
-    };
-    Ok(CallToolResult::error(vec![ContentBlock::text(cut(
-        said, most,
-    ))]))
+    }))
 }
 
 /// There is no such tool, for this client.
@@ -68,27 +94,35 @@ pub(super) fn unknown(name: &str, nearest: Option<&str>) -> ErrorData {
     ErrorData::invalid_params(text, None)
 }
 
-fn success(output: ToolOutput, most: usize) -> CallToolResult {
-    let ToolOutput {
-        contents,
-        structured,
-    } = output;
+fn success(mut output: ToolOutput, room: &mut Room<'_>) -> CallToolResult {
     let is_text = |content: &Content| matches!(content, Content::Text { .. });
-    let only_text = contents.iter().all(is_text);
-    let mut blocks = Vec::with_capacity(contents.len() + 1);
-    let mut rest = most;
-    for content in contents {
-        blocks.push(block(content, &mut rest));
-    }
+    let only_text = output.contents.iter().all(is_text);
+    let structured = output.structured.take();
+    let mut blocks = blocks(output, room);
     if let Some(structured) = &structured
         && !blocks.iter().any(|block| says(block, structured))
     {
         // For clients that know no structure.
-        blocks.insert(0, ContentBlock::text(cut(structured.to_string(), most)));
+        let text = room.cut(structured.to_string(), room.most);
+        blocks.insert(0, ContentBlock::text(text));
     }
     let mut result = CallToolResult::success(blocks);
     result.structured_content = structured.filter(|_| only_text);
     result
+}
+
+/// An answer as blocks, without its structure unless there is nothing else.
+pub(super) fn blocks(output: ToolOutput, room: &mut Room<'_>) -> Vec<ContentBlock> {
+    let ToolOutput {
+        contents,
+        structured,
+    } = output;
+    let contents = contents.into_iter();
+    let mut blocks: Vec<_> = contents.map(|content| block(content, room)).collect();
+    if let (true, Some(structured)) = (blocks.is_empty(), structured) {
+        blocks.push(ContentBlock::text(room.fit(structured.to_string())));
+    }
+    blocks
 }
 
 /// Whether a block is the text of this structure already.
@@ -99,27 +133,23 @@ fn says(block: &ContentBlock, structured: &Value) -> bool {
     })
 }
 
-fn block(content: Content, rest: &mut usize) -> ContentBlock {
+fn block(content: Content, room: &mut Room<'_>) -> ContentBlock {
     match content {
-        Content::Text { text } => {
-            let text = cut(text, *rest);
-            *rest = rest.saturating_sub(text.chars().count());
-            ContentBlock::text(text)
-        }
+        Content::Text { text } => ContentBlock::text(room.fit(text)),
         Content::Image(media) => ContentBlock::image(STANDARD.encode(media.data), media.media_type),
         Content::Audio(media) => ContentBlock::audio(STANDARD.encode(media.data), media.media_type),
-        Content::Resource { resource } => ContentBlock::resource(of_resource(resource, *rest)),
+        Content::Resource { resource } => ContentBlock::resource(of_resource(resource, room)),
     }
 }
 
-fn of_resource(resource: EmbeddedResource, most: usize) -> ResourceContents {
+fn of_resource(resource: EmbeddedResource, room: &mut Room<'_>) -> ResourceContents {
     let EmbeddedResource {
         uri,
         media_type,
         body,
     } = resource;
     let contents = match body {
-        ResourceBody::Text(text) => ResourceContents::text(cut(text, most), uri),
+        ResourceBody::Text(text) => ResourceContents::text(room.fit(text), uri),
         ResourceBody::Blob(bytes) => ResourceContents::blob(STANDARD.encode(bytes), uri),
     };
     match media_type {

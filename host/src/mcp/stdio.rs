@@ -2,7 +2,6 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -12,8 +11,9 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::announce::Announcer;
 use super::handler::Client;
-use super::{ServeError, ServeOptions, Server, announce};
+use super::{ServeError, ServeOptions, Server};
 use crate::host::Host;
 
 /// How long calls may go on after their client has gone: clients end a server that takes
@@ -28,7 +28,7 @@ pub async fn serve_stdio(
     end: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
     let server = Server::new(host.clone(), options);
-    let announcer = tokio::spawn(announce::announce(Arc::downgrade(&server)));
+    let announcer = tokio::spawn(Announcer::new(&server).announce());
     let ended = serve(Client::new(server), end).await;
     announcer.abort();
     ended

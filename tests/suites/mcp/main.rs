@@ -7,3 +7,5 @@ mod ends;
 mod http;
 mod listing;
 mod news;
+mod offers;
+mod serving;

@@ -5,6 +5,7 @@
 
 mod guard;
 mod metrics;
+mod secrets;
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -18,14 +19,18 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use axum_server::Handle;
 use axum_server::accept::NoDelayAcceptor;
-use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
+use axum_server::tls_rustls::RustlsAcceptor;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
+pub use self::secrets::read_token;
+
 use self::guard::Guard;
+use super::announce::Announcer;
 use super::handler::Client;
-use super::{ServeError, ServeOptions, Server, announce};
+use super::{ServeError, ServeOptions, Server};
+use crate::config::{Config, Environment, with_port};
 use crate::host::Host;
 
 /// Where and how clients are served over HTTP.
@@ -76,6 +81,32 @@ impl HttpOptions {
             last_calls: Duration::from_secs(10),
         }
     }
+
+    /// What `[serve.http]` of a configuration says. Reads the token.
+    ///
+    /// # Errors
+    ///
+    /// There is no token where the configuration says.
+    pub fn from_config(config: &Config, environment: &Environment) -> Result<Self, ServeError> {
+        let http = &config.serve.http;
+        let amount = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+        let token = http.token.as_ref();
+        let token = token.map(|from| read_token(&from.value, &from.origin(), environment));
+        let tls = http.tls_cert.as_ref().zip(http.tls_key.as_ref());
+        Ok(Self {
+            token: token.transpose()?,
+            tls: tls.map(|(certificate, key)| TlsFiles {
+                certificate: certificate.value.clone(),
+                key: key.value.clone(),
+            }),
+            hosts: http.allowed_hosts.value.clone(),
+            origins: http.allowed_origins.value.clone(),
+            max_body_bytes: amount(http.max_body_bytes.value),
+            max_sessions: amount(http.max_sessions.value),
+            last_calls: http.last_calls.value,
+            ..Self::new(http.listen.value)
+        })
+    }
 }
 
 /// How long answers of calls that are ended with the server may take to be read.
@@ -97,27 +128,30 @@ pub async fn serve_http(
     if !http.listen.ip().is_loopback() && http.token.is_none() {
         return Err(ServeError::NoToken(http.listen));
     }
+    let tls = match &http.tls {
+        Some(files) => Some(secrets::tls(files).await?),
+        None => None,
+    };
     let refused = |error: std::io::Error| ServeError::Listen(http.listen, error.to_string());
     let listener = TcpListener::bind(http.listen).map_err(refused)?;
     listener.set_nonblocking(true).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
 
     let server = Server::new(host.clone(), options);
-    let announcer = tokio::spawn(announce::announce(Arc::downgrade(&server)));
+    let announcer = tokio::spawn(Announcer::new(&server).announce());
     let stop = CancellationToken::new();
     let app = app(Arc::clone(&server), &http, address, stop.clone());
     let handle = Handle::new();
     let acceptor = NoDelayAcceptor::new();
     let running = async {
         let service = app.into_make_service();
-        match &http.tls {
+        match tls {
             None => {
                 let server = axum_server::from_tcp(listener)?.acceptor(acceptor);
                 let server = server.first_request_timeout(http.first_request);
                 server.handle(handle.clone()).serve(service).await
             }
-            Some(files) => {
-                let tls = RustlsConfig::from_pem_file(&files.certificate, &files.key).await?;
+            Some(tls) => {
                 let acceptor = RustlsAcceptor::new(tls).acceptor(acceptor);
                 let server = axum_server::from_tcp(listener)?.acceptor(acceptor);
                 let server = server.first_request_timeout(http.first_request);
@@ -165,7 +199,9 @@ fn app(
     let guard = Arc::new(Guard::new(http, address, Arc::clone(&sessions)));
     let mut config = StreamableHttpServerConfig::default();
     config.allowed_hosts = guard.hosts();
-    config.allowed_origins = guard.origins(http, address.port());
+    config.allowed_origins = guard.own_origins(http.tls.is_some(), address.port());
+    let others = http.origins.iter().map(|origin| with_port(origin));
+    config.allowed_origins.extend(others);
     config.max_request_body_bytes = http.max_body_bytes;
     config.cancellation_token = stop;
     let config = config.enforce_origin_validation();
