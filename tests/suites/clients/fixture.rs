@@ -49,8 +49,9 @@ uri = "test://static-binary"
 tool = "test_template_data"
 uri = "test://template/{id}/data"
 [serve.resources.watched]
-tool = "test_static_text"
-uri = "test://watched-resource"
+folder = "watched"
+uri = "test://"
+include = ["watched-resource"]
 [serve.resources.handbook]
 folder = "handbook"
 uri = "test://handbook/"
@@ -87,6 +88,10 @@ pub fn stage() -> Result<Stage> {
     }
     stage.folder("gate")?;
     fs::copy(guest("echo")?, stage.folder("spare")?.join("spare.wasm"))?;
+    fs::write(
+        stage.folder("watched")?.join("watched-resource"),
+        "watched\n",
+    )?;
     fs::write(stage.folder("handbook")?.join("first.md"), "# First\n")?;
     let stage = stage.entries(ENTRIES);
     let config = stage.write_config()?;

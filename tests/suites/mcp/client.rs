@@ -7,7 +7,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use prx_tests::{Stage, about_itself, server};
+pub use prx_tests::server;
+use prx_tests::{Stage, about_itself};
 use serde_json::{Value, json};
 
 /// Longer than anything here takes on the slowest machine.

@@ -1,11 +1,11 @@
 //! How calls and servers end: by the client's word, by its going away, and by garbage.
 
 use anyhow::{Context as _, Result};
-use prx_tests::{Stage, Versions, server};
+use prx_tests::{Stage, Versions};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::client::{Client, ERAS, Era};
+use crate::client::{Client, ERAS, Era, server};
 
 /// A stage with a tool that waits at a gate which nobody opens.
 fn waiting() -> Result<Stage> {

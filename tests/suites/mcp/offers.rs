@@ -313,6 +313,9 @@ fn prompts_are_texts_and_answers_of_tools() -> Result<()> {
         let mut listed = wait_for_prompts(&mut client)?;
         let listed = listed["prompts"].take();
         assert_eq!(strings(&listed, "name"), ["failing", "mixed", "review"]);
+        // One without words of its own has those of its tool.
+        let words = "Answers with one of each, and with structure.";
+        assert_eq!(listed[1]["description"], words);
         assert_eq!(
             listed[2]["arguments"],
             json!([

@@ -28,14 +28,18 @@ pub(in crate::mcp) enum Making<'p> {
 impl Prompts {
     pub fn new(entries: &[PromptEntry], snapshot: &Snapshot) -> Self {
         let listed = entries.iter().filter_map(|entry| {
+            let mut description = entry.description.as_ref().map(|text| text.value.clone());
             let arguments = match &entry.source {
                 PromptSource::Text { arguments, .. } => {
                     arguments.value.iter().map(of_parameter).collect()
                 }
                 // Its arguments are not known until its tool is.
-                PromptSource::Tool { tool } => of_tool(snapshot.tool(&tool.value)?),
+                PromptSource::Tool { tool } => {
+                    let tool = snapshot.tool(&tool.value)?;
+                    description.get_or_insert_with(|| tool.spec().description.clone());
+                    of_tool(tool)
+                }
             };
-            let description = entry.description.as_ref().map(|text| text.value.clone());
             let mut listed = Prompt::new(entry.name.clone(), description, Some(arguments));
             listed.title = entry.title.as_ref().map(|text| text.value.clone());
             Some((entry.name.clone(), listed))

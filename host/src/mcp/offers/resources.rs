@@ -96,12 +96,12 @@ impl Resources {
             let values = Vec::new();
             return Some(Found::Answer { answer, values });
         }
+        // A folder means only what it may offer: its addresses may begin as others do.
         let meant = self.folders.iter().filter_map(|folder| {
-            let length = folder.files.are_meant(uri)?;
-            Some((length, &folder.files))
+            let path = folder.files.path(uri)?;
+            Some((folder.files.are_meant(uri)?, &folder.files, path))
         });
-        if let Some((_, files)) = meant.max_by_key(|(length, _)| *length) {
-            let path = files.path(uri)?;
+        if let Some((_, files, path)) = meant.max_by_key(|(length, ..)| *length) {
             return Some(Found::File { files, path });
         }
         answers().find_map(|answer| {
