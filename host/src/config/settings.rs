@@ -92,7 +92,7 @@ pub struct Config {
     /// `[tools.custom.<name>]`, in the file's order.
     pub tools: IndexMap<String, ToolEntry>,
     /// `[serve]`
-    pub serve: Serve,
+    pub serve: Box<Serve>,
 }
 
 /// Which adapter runs a tool.

@@ -164,7 +164,7 @@ impl Announcer {
                 if looks {
                     tokio::time::sleep(reload.poll.value).await;
                 } else {
-                    std::future::pending().await
+                    std::future::pending::<()>().await;
                 }
             };
             let heard = tokio::select! {
@@ -213,7 +213,10 @@ impl Announcer {
                         news.resources |= before.size != file.size;
                     }
                     Some(_) => same += 1,
-                    None => news.resources = true,
+                    None => {
+                        news.resources = true;
+                        news.updated.insert(uri.clone());
+                    }
                 }
             }
             if same < known.len() {

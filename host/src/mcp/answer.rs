@@ -7,7 +7,6 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ResourceContents};
-use serde_json::Value;
 
 use super::cut::Room;
 use crate::model::{
@@ -97,17 +96,20 @@ pub(super) fn unknown(name: &str, nearest: Option<&str>) -> ErrorData {
 fn success(mut output: ToolOutput, room: &mut Room<'_>) -> CallToolResult {
     let is_text = |content: &Content| matches!(content, Content::Text { .. });
     let only_text = output.contents.iter().all(is_text);
+    let is_said = output.says_its_structure();
     let structured = output.structured.take();
     let mut blocks = blocks(output, room);
     if let Some(structured) = &structured
-        && !blocks.iter().any(|block| says(block, structured))
+        && !is_said
     {
         // For clients that know no structure.
         let text = room.cut(structured.to_string(), room.most);
         blocks.insert(0, ContentBlock::text(text));
     }
+    // Structure that is too long is left out, unless clients were promised some.
+    let is_shown = only_text && (room.keeps_structure || !room.has_cut);
     let mut result = CallToolResult::success(blocks);
-    result.structured_content = structured.filter(|_| only_text);
+    result.structured_content = structured.filter(|_| is_shown);
     result
 }
 
@@ -123,14 +125,6 @@ pub(super) fn blocks(output: ToolOutput, room: &mut Room<'_>) -> Vec<ContentBloc
         blocks.push(ContentBlock::text(room.fit(structured.to_string())));
     }
     blocks
-}
-
-/// Whether a block is the text of this structure already.
-fn says(block: &ContentBlock, structured: &Value) -> bool {
-    let text = block.as_text().map(|text| text.text.as_str());
-    text.is_some_and(|text| {
-        serde_json::from_str::<Value>(text).is_ok_and(|said| said == *structured)
-    })
 }
 
 fn block(content: Content, room: &mut Room<'_>) -> ContentBlock {

@@ -179,6 +179,10 @@ impl Client {
                 "only files of `resources/list` can be followed",
             ));
         };
+        let written = files.uri(&path);
+        if written != uri {
+            return Err(not_there(&uri, &format!("its address is `{written}`")));
+        }
         let files = files.clone();
         if self.server.look(move || files.look(&path)).await?.is_none() {
             return Err(not_there(&uri, &FolderError::Missing.to_string()));
@@ -198,6 +202,11 @@ fn not_there(uri: &str, why: &str) -> ErrorData {
 
 /// An answer as what is read at an address.
 fn of_output(output: ToolOutput, uri: &str, kind: Option<&str>) -> Vec<ResourceContents> {
+    let text_kind = match kind {
+        Some(kind) => kind,
+        None if output.says_its_structure() => "application/json",
+        None => "text/plain",
+    };
     let ToolOutput {
         contents,
         structured,
@@ -210,9 +219,7 @@ fn of_output(output: ToolOutput, uri: &str, kind: Option<&str>) -> Vec<ResourceC
         return vec![text.with_mime_type(kind.unwrap_or("application/json"))];
     }
     let contents = contents.into_iter().map(|content| match content {
-        Content::Text { text } => {
-            ResourceContents::text(text, uri).with_mime_type(kind.unwrap_or("text/plain"))
-        }
+        Content::Text { text } => ResourceContents::text(text, uri).with_mime_type(text_kind),
         Content::Image(media) | Content::Audio(media) => blob(&media.data, uri, &media.media_type),
         Content::Resource { resource } => {
             let kind = resource.media_type.as_deref().or(kind);

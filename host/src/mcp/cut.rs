@@ -12,6 +12,10 @@ pub(super) struct Room<'a> {
     rest: usize,
     /// `None`: the client could not find what is kept.
     kept: Option<&'a Kept>,
+    /// Whether structure is there whatever its length.
+    pub keeps_structure: bool,
+    /// Whether something was cut.
+    pub has_cut: bool,
     /// Where the whole of what was cut is.
     pub links: Vec<Resource>,
 }
@@ -23,6 +27,8 @@ impl<'a> Room<'a> {
             most,
             rest: most,
             kept,
+            keeps_structure: false,
+            has_cut: false,
             links: Vec::new(),
         }
     }
@@ -44,6 +50,7 @@ impl<'a> Room<'a> {
         if all <= most {
             return text;
         }
+        self.has_cut = true;
         let end = text
             .char_indices()
             .nth(most)

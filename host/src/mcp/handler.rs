@@ -80,6 +80,8 @@ impl Client {
         };
         let kept = knows_links.then_some(&server.kept);
         let mut room = Room::new(offers.options.max_result_chars, kept);
+        let listed = listing.tool(name);
+        room.keeps_structure = listed.is_some_and(|tool| tool.output_schema.is_some());
         answer::answer(name, report.outcome, &mut room)
     }
 

@@ -28,6 +28,20 @@ impl ToolOutput {
             .collect();
         texts.join("\n")
     }
+
+    /// Whether one of the texts is the structure as JSON.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn says_its_structure(&self) -> bool {
+        let Some(structured) = &self.structured else {
+            return false;
+        };
+        self.contents.iter().any(|content| match content {
+            Content::Text { text } => {
+                serde_json::from_str::<Value>(text).is_ok_and(|said| said == *structured)
+            }
+            _ => false,
+        })
+    }
 }
 
 /// One piece of an answer. Bytes are base64 in JSON, as the Model Context Protocol has them.

@@ -8,4 +8,5 @@ mod http;
 mod listing;
 mod news;
 mod offers;
+mod prompts;
 mod serving;

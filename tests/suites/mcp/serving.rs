@@ -181,6 +181,10 @@ fn what_was_cut_can_be_read_as_a_whole() -> Result<()> {
             uri.starts_with("prx-host://result/") && text.contains(uri),
             "{cut}"
         );
+        ensure!(
+            cut.get("structuredContent").is_none(),
+            "it is as long: {cut}"
+        );
         let read = client.request("resources/read", json!({ "uri": uri }))?;
         let whole: Value =
             serde_json::from_str(read["contents"][0]["text"].as_str().context("a text")?)?;

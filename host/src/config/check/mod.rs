@@ -105,7 +105,7 @@ fn read<'a>(document: &'a Document<'a>, entries: &'a DeTable<'a>) -> Config {
         resources: security::resources(&security.table("resources")),
         shell: tools::shell(&tools),
         tools: tools::read(&tools, &runtime),
-        serve: serve::read(&root.table("serve")),
+        serve: Box::new(serve::read(&root.table("serve"))),
         runtime,
     };
     check_variables(document, &config);

@@ -294,7 +294,7 @@ fn check_places(
     for name in known.difference(&places) {
         arguments.report(
             Fault::warning(format!("`{}.{name}` has no effect", arguments.key))
-                .because(format!("the text has no place for it"))
+                .because("the text has no place for it")
                 .help(format!("write `{{{name}}}` where it belongs")),
         );
     }

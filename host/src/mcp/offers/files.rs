@@ -186,8 +186,9 @@ impl Files {
             return Err(FolderError::TooLarge(size));
         }
         let mut bytes = Vec::new();
-        let read = file.take(MAX_BYTES + 1).read_to_end(&mut bytes);
-        read.map_err(FolderError::Unreadable)?;
+        file.take(MAX_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .map_err(FolderError::Unreadable)?;
         // It may have grown since.
         match bytes.len() as u64 {
             size if size > MAX_BYTES => Err(FolderError::TooLarge(size)),

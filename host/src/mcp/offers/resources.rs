@@ -1,6 +1,7 @@
 //! What clients may read: files of folders, and what tools answer under an address.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Map, Value};
@@ -22,6 +23,8 @@ pub(in crate::mcp) struct Resources {
 struct Folder {
     words: Words,
     files: Files,
+    /// Whether the log knows that they can not be listed.
+    has_complained: AtomicBool,
 }
 
 /// What a tool answers.
@@ -70,6 +73,7 @@ impl Resources {
                 } => resources.folders.push(Folder {
                     words,
                     files: Files::new(&folder.value, &uri.value, &include.value),
+                    has_complained: AtomicBool::new(false),
                 }),
                 ResourceSource::Tool {
                     tool,
@@ -178,10 +182,19 @@ impl Resources {
 
 impl Folder {
     fn list(&self) -> BTreeMap<String, File> {
-        self.files.list().unwrap_or_else(|error| {
-            tracing::debug!(resource = self.words.name, "no files are offered: {error}");
-            BTreeMap::new()
-        })
+        match self.files.list() {
+            Ok(files) => {
+                self.has_complained.store(false, Ordering::Relaxed);
+                files
+            }
+            Err(error) => {
+                if !self.has_complained.swap(true, Ordering::Relaxed) {
+                    let name = &self.words.name;
+                    tracing::warn!("`serve.resources.{name}.folder` offers no files: {error}");
+                }
+                BTreeMap::new()
+            }
+        }
     }
 }
 
