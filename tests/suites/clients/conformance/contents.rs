@@ -24,6 +24,12 @@ fn call(served: &Served, tool: &str, meta: &Value) -> Result<Vec<Value>> {
     Ok(served.request("tools/call", params, &[])?.messages())
 }
 
+fn ask(served: &Served, method: &str, params: Value) -> Result<Value> {
+    let mut message = served.request(method, params, &[])?.message()?;
+    ensure!(message["result"].is_object(), "{method}: {message}");
+    Ok(message["result"].take())
+}
+
 /// What was told with a method, in order.
 fn told<'a>(messages: &'a [Value], method: &str, key: &str) -> Vec<&'a Value> {
     let told = messages.iter().filter(|told| told["method"] == method);
@@ -119,13 +125,8 @@ fn conformance_fixtures_tell_what_they_do_to_who_asked() -> Result<()> {
 }
 
 #[test]
-fn conformance_fixtures_are_resources_and_prompts_by_configuration() -> Result<()> {
+fn conformance_fixtures_are_resources_by_configuration() -> Result<()> {
     let (_stage, served) = served()?;
-    let ask = |method: &str, params: Value| -> Result<Value> {
-        let mut message = served.request(method, params, &[])?.message()?;
-        ensure!(message["result"].is_object(), "{method}: {message}");
-        Ok(message["result"].take())
-    };
     let text = "This is the content of the static text resource.";
     let data = r#"{"id":"123","templateTest":true,"data":"Data for ID: 123"}"#;
     for (uri, kind, key, body) in [
@@ -139,11 +140,16 @@ fn conformance_fixtures_are_resources_and_prompts_by_configuration() -> Result<(
             "# First\n",
         ),
     ] {
-        let read = ask("resources/read", json!({ "uri": uri }))?;
+        let read = ask(&served, "resources/read", json!({ "uri": uri }))?;
         let contents = json!([{ "uri": uri, "mimeType": kind, key: body }]);
         assert_eq!(read["contents"], contents, "{uri}");
     }
+    Ok(())
+}
 
+#[test]
+fn conformance_fixtures_are_prompts_by_configuration() -> Result<()> {
+    let (_stage, served) = served()?;
     let said = |content: Value| json!({ "role": "user", "content": content });
     let text = |text: &str| said(json!({ "type": "text", "text": text }));
     let image = json!({ "type": "image", "data": PIXEL, "mimeType": "image/png" });
@@ -178,11 +184,8 @@ fn conformance_fixtures_are_resources_and_prompts_by_configuration() -> Result<(
         ),
     ] {
         let params = json!({ "name": prompt, "arguments": arguments });
-        assert_eq!(
-            ask("prompts/get", params)?["messages"],
-            messages,
-            "{prompt}"
-        );
+        let got = ask(&served, "prompts/get", params)?;
+        assert_eq!(got["messages"], messages, "{prompt}");
     }
     Ok(())
 }
