@@ -115,6 +115,20 @@ impl Session {
     }
 }
 
+impl Server {
+    /// Tells all clients.
+    async fn tell(&self, news: News) {
+        if !news.any() {
+            return;
+        }
+        let news = Arc::new(news);
+        // Nobody may have subscribed.
+        let _ = self.news.send(Arc::clone(&news));
+        let sessions = self.audience.present();
+        join_all(sessions.iter().map(|session| session.tell(&news))).await;
+    }
+}
+
 impl News {
     fn any(&self) -> bool {
         self.tools || self.resources || self.prompts || !self.updated.is_empty()
@@ -150,13 +164,11 @@ impl Announcer {
             let Some(server) = self.server.upgrade() else {
                 return;
             };
-            let news = self.look(&server).await;
-            if news.any() {
-                let news = Arc::new(news);
-                let _ = server.news.send(Arc::clone(&news));
-                let sessions = server.audience.present();
-                join_all(sessions.iter().map(|session| session.tell(&news))).await;
-            }
+            // Files may be slow, and keep nothing else back.
+            let (lists, answers) = self.look_at_lists(&server);
+            server.tell(lists).await;
+            let files = self.look_at_files(&server, answers).await;
+            server.tell(files).await;
             let reload = server.host.config().runtime.reload.clone();
             let looks = reload.method.value != ReloadMethod::Off && self.told.resources.has_files();
             drop(server);
@@ -178,25 +190,36 @@ impl Announcer {
         }
     }
 
-    /// What is not as clients were told.
-    async fn look(&mut self, server: &Server) -> News {
+    /// Lists that are not as clients were told, and whether that of resources is not, as far
+    /// as it has no files.
+    fn look_at_lists(&mut self, server: &Server) -> (News, bool) {
         self.changes.mark_unchanged();
         self.configs.mark_unchanged();
         let offers = server.offers();
-        let mut news = News {
+        let (now, told) = (&offers.resources, &self.told.resources);
+        let answers =
+            now.listed_answers() != told.listed_answers() || now.templates() != told.templates();
+        let news = News {
             tools: !offers.listing.is_as(&self.told.listing),
             prompts: offers.prompts.listed != self.told.prompts.listed,
-            resources: offers.resources.listed_answers() != self.told.resources.listed_answers()
-                || offers.resources.templates() != self.told.resources.templates(),
-            updated: BTreeSet::new(),
+            ..News::default()
         };
-        let resources = Arc::clone(&offers.resources);
+        self.told = offers;
+        (news, answers)
+    }
+
+    /// Files that are not as clients were told, and the list of resources.
+    async fn look_at_files(&mut self, server: &Server, answers: bool) -> News {
+        let mut news = News {
+            resources: answers,
+            ..News::default()
+        };
+        let resources = Arc::clone(&self.told.resources);
         let found = if resources.has_files() {
             server.look(move || resources.files()).await.ok()
         } else {
             Some(BTreeMap::new())
         };
-        self.told = offers;
         // What can not be looked at is as it was.
         let Some(found) = found else {
             return news;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use indexmap::IndexMap;
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use crate::command::Piece;
 use crate::config::fault::Fault;
@@ -79,30 +79,7 @@ fn resource(entry: &Entry<'_>, table: &Table<'_>) -> Option<ResourceEntry> {
             include,
         }
     } else {
-        let uri = table.optional("uri", template);
-        if table.entry("uri").is_none() && table.document.complete {
-            entry.report(
-                Fault::error(format!("`{}` has no `uri`", entry.key))
-                    .at(entry.document.source, &entry.key_span)
-                    .because("clients read it by its address")
-                    .help(
-                        "write one, for instance `uri = \"wiki://page/{id}\"`; `{id}` becomes the argument `id`",
-                    ),
-            );
-        }
-        let uri = uri?;
-        if let Some(twice) = uri
-            .value
-            .names()
-            .find(|name| arguments.value.contains_key(*name))
-        {
-            let at = table.entry("arguments");
-            at.as_ref().unwrap_or(entry).report(
-                Fault::error(format!("the argument `{twice}` has two values"))
-                    .because(format!("it stands in the address, `{}`, too", uri.value))
-                    .help("remove it here or there"),
-            );
-        }
+        let uri = answered_at(entry, table, &arguments.value)?;
         ResourceSource::Tool {
             tool: tool?,
             uri,
@@ -117,6 +94,35 @@ fn resource(entry: &Entry<'_>, table: &Table<'_>) -> Option<ResourceEntry> {
         description,
         source,
     })
+}
+
+/// The address at which a tool answers. Arguments come from it or stand beside it.
+fn answered_at(
+    entry: &Entry<'_>,
+    table: &Table<'_>,
+    arguments: &Map<String, Value>,
+) -> Option<Setting<UriTemplate>> {
+    let uri = table.optional("uri", template);
+    if table.entry("uri").is_none() && table.document.complete {
+        entry.report(
+            Fault::error(format!("`{}` has no `uri`", entry.key))
+                .at(entry.document.source, &entry.key_span)
+                .because("clients read it by its address")
+                .help(
+                    "write one, for instance `uri = \"wiki://page/{id}\"`; `{id}` becomes the argument `id`",
+                ),
+        );
+    }
+    let uri = uri?;
+    if let Some(twice) = uri.value.names().find(|name| arguments.contains_key(*name)) {
+        let at = table.entry("arguments");
+        at.as_ref().unwrap_or(entry).report(
+            Fault::error(format!("the argument `{twice}` has two values"))
+                .because(format!("it stands in the address, `{}`, too", uri.value))
+                .help("remove it here or there"),
+        );
+    }
+    Some(uri)
 }
 
 type Words = Option<Setting<String>>;

@@ -132,11 +132,8 @@ pub async fn serve_http(
         Some(files) => Some(secrets::tls(files).await?),
         None => None,
     };
-    let refused = |error: std::io::Error| ServeError::Listen(http.listen, error.to_string());
-    let listener = TcpListener::bind(http.listen).map_err(refused)?;
-    listener.set_nonblocking(true).map_err(refused)?;
-    let address = listener.local_addr().map_err(refused)?;
-
+    let (listener, address) =
+        listen(http.listen).map_err(|error| ServeError::Listen(http.listen, error.to_string()))?;
     let server = Server::new(host.clone(), options);
     let announcer = tokio::spawn(Announcer::new(&server).announce());
     let stop = CancellationToken::new();
@@ -185,6 +182,13 @@ pub async fn serve_http(
     };
     announcer.abort();
     ended.map_err(|error| ServeError::Failed(error.to_string()))
+}
+
+fn listen(address: SocketAddr) -> std::io::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(address)?;
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    Ok((listener, address))
 }
 
 fn app(
