@@ -43,6 +43,8 @@ struct Shared {
     /// The number of the latest call.
     calls: AtomicU64,
     reloads: ReloadCounters,
+    /// Says that another configuration is in force.
+    configs: watch::Sender<()>,
 }
 
 /// A host that is followed and not kept.
@@ -234,6 +236,7 @@ impl Host {
             shared: Arc::new(Shared {
                 config: ArcSwap::new(config),
                 changes: watch::Sender::new(Arc::new(Change::first(&snapshot))),
+                configs: watch::Sender::new(()),
                 snapshot: ArcSwap::new(snapshot),
                 loader,
                 reconciler: Mutex::new(reconciler),
@@ -313,6 +316,12 @@ impl Host {
         self.shared.changes.subscribe()
     }
 
+    /// Hears of each configuration that takes the place of another.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn config_changes(&self) -> watch::Receiver<()> {
+        self.shared.configs.subscribe()
+    }
+
     /// Brings the host up to what its files say. Answers how soon to look again, where no event will tell.
     pub(crate) async fn reconcile(&self, patience: Patience) -> Option<Duration> {
         let (shared, runtime) = (Arc::clone(&self.shared), Handle::current());
@@ -321,8 +330,14 @@ impl Host {
             runtime.block_on(async {
                 let mut reconciler = shared.reconciler.lock().await;
                 let now = reconciler.reconcile(patience).await;
+                let is_another = !Arc::ptr_eq(&shared.config.load(), &now.config);
                 shared.config.store(Arc::clone(&now.config));
-                shared.take_over(now)
+                let again = shared.take_over(now);
+                // Whoever hears of one finds the other in force too.
+                if is_another {
+                    shared.configs.send_replace(());
+                }
+                again
             })
         });
         looking.await.unwrap_or_else(|panic| {

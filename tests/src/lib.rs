@@ -10,12 +10,14 @@ pub mod fixtures;
 mod parts;
 pub mod process;
 mod program;
+pub mod served;
 mod stage;
 mod versions;
 
 pub use built::{foreign, guest, guests, plugin, plugins, workspace};
 pub use parts::Parts;
 pub use program::program;
+pub use served::{Answer, LONG, Served, TOKEN, about_itself, server};
 pub use stage::Stage;
 pub use versions::Versions;
 

@@ -37,6 +37,20 @@ fn the_configuration_of_the_readme_loads_without_a_word() -> anyhow::Result<()> 
 }
 
 #[test]
+fn the_server_of_the_readme_loads_without_a_word() -> anyhow::Result<()> {
+    let readme = readme()?;
+    let mut blocks = blocks(&readme, "toml").into_iter();
+    let text = blocks.find(|block| block.contains("[serve]"));
+    let text = text.ok_or_else(|| anyhow::anyhow!("there is none"))?;
+    let environment = Environment::new("/srv/agent").with("HOME", "/home/ada");
+    let loaded = Config::from_toml(text, Path::new("/srv/agent/config.toml"), &environment)?;
+    assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
+    let serve = loaded.config.serve;
+    assert_eq!((serve.resources.len(), serve.prompts.len()), (2, 1));
+    Ok(())
+}
+
+#[test]
 fn the_commands_at_the_top_of_the_readme_exist() -> anyhow::Result<()> {
     let readme = readme()?;
     let output = std::process::Command::new(env!("CARGO"))

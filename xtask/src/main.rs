@@ -2,6 +2,7 @@
 //! wherever the host builds. This file owns the command line and nothing else.
 
 mod bench;
+mod clients;
 mod command;
 mod demo;
 mod guests;

@@ -1,6 +1,8 @@
 //! `prx-host check`: everything that is wrong with the configuration and the modules, at
 //! once, each with its remedy.
 
+mod served;
+
 use std::fmt::Write as _;
 
 use prx_host::config::{Config, Severity};
@@ -192,6 +194,8 @@ async fn modules(config: Config, screen: Screen, checked: &mut Checked) -> Resul
     let noticed = noticed.chain(noticed::of_tools(&snapshot));
     findings.extend(noticed.map(|(what, lines)| Finding::new(Severity::Warning, what, lines)));
     findings.extend(unmet_requests(&snapshot));
+    let unserved = served::unserved(&host.config(), &snapshot).into_iter();
+    findings.extend(unserved.map(|(what, lines)| Finding::new(Severity::Warning, what, lines)));
     findings.extend(of_cache(&host));
     if let Some(missing) = version::missing() {
         findings.push(Finding::new(Severity::Warning, missing.into(), Vec::new()));

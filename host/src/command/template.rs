@@ -75,6 +75,18 @@ impl Piece {
         }
     }
 
+    /// The text with its places filled; one without a value is left empty.
+    pub fn text_with<'v>(&self, value: impl Fn(&str) -> Option<&'v str>) -> String {
+        let parts = self.parts.iter();
+        let parts = parts.map(|part| match part {
+            Part::Text(text) => text.as_str(),
+            Part::Value { name, .. } => value(name).unwrap_or_default(),
+            Part::Flag { name, text } if value(name) == Some("true") => text,
+            Part::Flag { .. } => "",
+        });
+        parts.collect()
+    }
+
     /// Its text, if no value is in it.
     pub(super) fn literal(&self) -> Option<&str> {
         match self.parts.as_slice() {

@@ -119,14 +119,18 @@ impl Unknown {
     }
 }
 
+/// Tables whose tables have names of their own.
+const NAMED: [&str; 3] = ["tools.custom.", "serve.resources.", "serve.prompts."];
+
 /// Whether a key that was found in one table may have been meant for another: never for
-/// the table of another tool.
+/// the table of another tool, resource or prompt.
 fn may_mean(found: &str, meant: &str) -> bool {
-    let tool = |table: &str| {
-        let name = table.strip_prefix("tools.custom.")?;
-        Some(name.split('.').next().unwrap_or_default().to_owned())
+    let named = |table: &str| {
+        let kind = NAMED.iter().find(|kind| table.starts_with(*kind))?;
+        let name = table[kind.len()..].split('.').next().unwrap_or_default();
+        Some((*kind, name.to_owned()))
     };
-    found != meant && (tool(meant).is_none() || tool(found) == tool(meant))
+    found != meant && (named(meant).is_none() || named(found) == named(meant))
 }
 
 /// How many parts two keys have in common at their beginnings.

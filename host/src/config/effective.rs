@@ -1,6 +1,8 @@
 //! What is in force and where each value came from, for people who look at it. Never
 //! shows what looks like a secret.
 
+mod serve;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -86,6 +88,7 @@ impl Config {
         for tool in self.tools.values() {
             keys.tool(tool);
         }
+        keys.serve(&self.serve);
         keys.list
     }
 }

@@ -17,11 +17,13 @@ mod paths;
 mod reader;
 mod redact;
 mod render;
+mod serving;
 mod settings;
 mod source;
 mod suggest;
 mod template;
 mod values;
+mod web;
 
 pub use discover::{CONFIG_VARIABLE, DiscoverError, Discovered, NamedBy, discover, standard_file};
 pub use effective::{EffectiveKey, Origin};
@@ -29,6 +31,10 @@ pub use environment::Environment;
 pub use fault::{Fault, Faults, Related, Severity};
 pub use load::Loaded;
 pub(crate) use load::read;
+pub use serving::*;
 pub use settings::*;
 pub(crate) use suggest::nearest;
 pub use template::template;
+#[cfg(feature = "mcp")]
+pub(crate) use web::with_port;
+pub use web::{check_host, check_origin};

@@ -8,6 +8,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use super::Serve;
 use crate::command::{ArgumentGroup, OutputFormat, Parameters, Stdin};
 use crate::model::{FolderGrant, HostPattern};
 
@@ -90,6 +91,8 @@ pub struct Config {
     pub shell: ShellTool,
     /// `[tools.custom.<name>]`, in the file's order.
     pub tools: IndexMap<String, ToolEntry>,
+    /// `[serve]`
+    pub serve: Box<Serve>,
 }
 
 /// Which adapter runs a tool.

@@ -6,13 +6,13 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
-use serde_json::Value;
+use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ResourceContents};
 
-use super::cut::cut;
+use super::cut::Room;
 use super::words::{unknown_tool, words};
 use crate::model::{
-    Content, EmbeddedResource, Media, Outcome, ResourceBody, ToolOutput, format_bytes,
+    Content, EmbeddedResource, Media, Outcome, ResourceBody, ToolErrorKind, ToolOutput,
+    format_bytes,
 };
 
 /// Pictures that models see.
@@ -20,23 +20,47 @@ const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"]
 /// Bytes that a picture may have in base64, which is how APIs count them.
 const MAX_IMAGE_BYTES: usize = 5 << 20;
 
-/// The result of a call, with at most `most` characters of text.
+/// The result of a call, as far as there is room for it.
 pub(super) fn answer(
     tool: &str,
     outcome: Outcome,
-    most: usize,
+    room: &mut Room<'_>,
 ) -> Result<CallToolResult, ErrorData> {
-    let said = match outcome {
-        Outcome::Ok(output) => return Ok(success(output, most)),
-        Outcome::UnknownTool { name, nearest } => return Err(unknown(&name, nearest.as_deref())),
-        Outcome::Internal { .. } => {
-            return Err(ErrorData::internal_error(words(tool, &outcome), None));
-        }
-        _ => words(tool, &outcome),
+    let mut result = match said(tool, outcome)? {
+        Ok(output) => success(output, room),
+        Err(text) => CallToolResult::error(vec![ContentBlock::text(room.fit(text))]),
     };
-    Ok(CallToolResult::error(vec![ContentBlock::text(cut(
-        said, most,
-    ))]))
+    let links = room.links.drain(..).map(ContentBlock::ResourceLink);
+    result.content.extend(links);
+    Ok(result)
+}
+
+/// What a tool answered that is behind something else, which has no errors of its own.
+pub(super) fn output(tool: &str, outcome: Outcome) -> Result<ToolOutput, ErrorData> {
+    let kind = match &outcome {
+        Outcome::UnknownTool { .. } => {
+            let text = format!("`{tool}`, which would answer, is not there");
+            return Err(ErrorData::internal_error(text, None));
+        }
+        Outcome::InvalidArguments(_) => ErrorCode::INVALID_PARAMS,
+        Outcome::ToolError(error) => match error.kind {
+            ToolErrorKind::NotFound => ErrorCode::RESOURCE_NOT_FOUND,
+            ToolErrorKind::InvalidArguments => ErrorCode::INVALID_PARAMS,
+            _ => ErrorCode::INTERNAL_ERROR,
+        },
+        _ => ErrorCode::INTERNAL_ERROR,
+    };
+    said(tool, outcome)?.map_err(|text| ErrorData::new(kind, text, None))
+}
+
+/// The answer of a call that succeeded, or what a model can mend.
+fn said(tool: &str, outcome: Outcome) -> Result<Result<ToolOutput, String>, ErrorData> {
+    match outcome {
+        Outcome::Ok(output) => Ok(Ok(output)),
+        Outcome::UnknownTool { .. } => Err(ErrorData::invalid_params(words(tool, &outcome), None)),
+        Outcome::Internal { .. } => Err(ErrorData::internal_error(words(tool, &outcome), None)),
+        _ => Ok(Err(words(tool, &outcome))),
+    }
 }
 
 /// There is no such tool, for this client.
@@ -44,47 +68,46 @@ pub(super) fn unknown(name: &str, nearest: Option<&str>) -> ErrorData {
     ErrorData::invalid_params(unknown_tool(name, nearest), None)
 }
 
-fn success(output: ToolOutput, most: usize) -> CallToolResult {
+fn success(mut output: ToolOutput, room: &mut Room<'_>) -> CallToolResult {
+    let is_text = |content: &Content| matches!(content, Content::Text { .. });
+    let only_text = output.contents.iter().all(is_text);
+    let is_said = output.says_its_structure();
+    let structured = output.structured.take();
+    let mut blocks = blocks(output, room);
+    if let Some(structured) = &structured
+        && !is_said
+    {
+        // For clients that know no structure.
+        let text = room.cut(structured.to_string(), room.most);
+        blocks.insert(0, ContentBlock::text(text));
+    }
+    // Structure that is too long is left out, unless clients were promised some.
+    let is_shown = only_text && (room.keeps_structure || !room.has_cut);
+    let mut result = CallToolResult::success(blocks);
+    result.structured_content = structured.filter(|_| is_shown);
+    result
+}
+
+/// An answer as blocks, without its structure unless there is nothing else.
+pub(super) fn blocks(output: ToolOutput, room: &mut Room<'_>) -> Vec<ContentBlock> {
     let ToolOutput {
         contents,
         structured,
     } = output;
-    let is_text = |content: &Content| matches!(content, Content::Text { .. });
-    let only_text = contents.iter().all(is_text);
-    let mut blocks = Vec::with_capacity(contents.len() + 1);
-    let mut rest = most;
-    for content in contents {
-        blocks.push(block(content, &mut rest));
+    let contents = contents.into_iter();
+    let mut blocks: Vec<_> = contents.map(|content| block(content, room)).collect();
+    if let (true, Some(structured)) = (blocks.is_empty(), structured) {
+        blocks.push(ContentBlock::text(room.fit(structured.to_string())));
     }
-    if let Some(structured) = &structured
-        && !blocks.iter().any(|block| says(block, structured))
-    {
-        // For clients that know no structure.
-        blocks.insert(0, ContentBlock::text(cut(structured.to_string(), most)));
-    }
-    let mut result = CallToolResult::success(blocks);
-    result.structured_content = structured.filter(|_| only_text);
-    result
+    blocks
 }
 
-/// Whether a block is the text of this structure already.
-fn says(block: &ContentBlock, structured: &Value) -> bool {
-    let text = block.as_text().map(|text| text.text.as_str());
-    text.is_some_and(|text| {
-        serde_json::from_str::<Value>(text).is_ok_and(|said| said == *structured)
-    })
-}
-
-fn block(content: Content, rest: &mut usize) -> ContentBlock {
+fn block(content: Content, room: &mut Room<'_>) -> ContentBlock {
     match content {
-        Content::Text { text } => {
-            let text = cut(text, *rest);
-            *rest = rest.saturating_sub(text.chars().count());
-            ContentBlock::text(text)
-        }
+        Content::Text { text } => ContentBlock::text(room.fit(text)),
         Content::Image(media) => image(media),
         Content::Audio(media) => ContentBlock::audio(STANDARD.encode(media.data), media.media_type),
-        Content::Resource { resource } => ContentBlock::resource(of_resource(resource, *rest)),
+        Content::Resource { resource } => ContentBlock::resource(of_resource(resource, room)),
     }
 }
 
@@ -109,14 +132,14 @@ fn image(media: Media) -> ContentBlock {
     ))
 }
 
-fn of_resource(resource: EmbeddedResource, most: usize) -> ResourceContents {
+fn of_resource(resource: EmbeddedResource, room: &mut Room<'_>) -> ResourceContents {
     let EmbeddedResource {
         uri,
         media_type,
         body,
     } = resource;
     let contents = match body {
-        ResourceBody::Text(text) => ResourceContents::text(cut(text, most), uri),
+        ResourceBody::Text(text) => ResourceContents::text(room.fit(text), uri),
         ResourceBody::Blob(bytes) => ResourceContents::blob(STANDARD.encode(bytes), uri),
     };
     match media_type {
@@ -140,7 +163,7 @@ mod tests {
                 contents: vec![Content::Image(media)],
                 structured: None,
             };
-            let result = success(output, 1_000);
+            let result = success(output, &mut Room::new(1_000, None));
             serde_json::to_value(&result.content).unwrap()[0].clone()
         };
         assert_eq!(shown("image/png", 10)["mimeType"], "image/png");

@@ -9,22 +9,30 @@ use futures::FutureExt as _;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
-    ServerConfig, SetLevelRequestParams, SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    ContentBlock, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::announce::Followed;
+use super::cut::Room;
+use super::listing::Listing;
 use super::telling::Ears;
 use super::wire::{Arguments, Refusal, To};
 use super::{Server, announce, answer};
-use crate::model::CallOptions;
+use crate::model::{CallOptions, CallReport};
 
 /// One client of a server: a connection, a session, or a single request.
 #[derive(Clone)]
 pub(crate) struct Client {
-    server: Arc<Server>,
+    pub(super) server: Arc<Server>,
+    /// The files that this session follows.
+    pub(super) followed: Arc<Followed>,
     /// The messages that this session wants; sessions that never said so hear what an
     /// operator would.
     level: Arc<Mutex<LoggingLevel>>,
@@ -37,6 +45,7 @@ impl Client {
     pub fn new(server: Arc<Server>) -> Self {
         Self {
             server,
+            followed: Arc::default(),
             level: Arc::new(Mutex::new(LoggingLevel::Info)),
             lives: Arc::new(CancellationToken::new().drop_guard()),
             follows: Arc::default(),
@@ -57,8 +66,12 @@ impl Client {
 
     /// Whether a name is that of a tool for this client. What is known and broken is said by
     /// the call; what is hidden is not there.
-    fn admit(&self, name: &str, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        let listing = self.server.listing();
+    fn admit(
+        &self,
+        name: &str,
+        listing: &Listing,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
         let snapshot = &listing.snapshot;
         let is_hidden = snapshot.tool(name).is_some() || !snapshot.is_known(name);
         if listing.has(name) || !is_hidden {
@@ -78,12 +91,36 @@ impl Client {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
         let (server, name) = (&self.server, request.name.as_ref());
-        self.admit(name, &context)?;
-        let _queued = server.enter(|| To::Unknown).map_err(Refusal::into_error)?;
+        let offers = server.offers();
+        let listing = &offers.listing;
+        self.admit(name, listing, &context)?;
         // As the client wrote them, so that what is wrong with them shows.
         let lost = || ErrorData::internal_error("the arguments were lost", None);
         let arguments = Arguments::of(&context.extensions).cloned();
         let arguments = &arguments.ok_or_else(lost)?.text;
+        let knows_links = context
+            .protocol_version()
+            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2025_06_18.as_str());
+        let Some(report) = self.run(name, arguments, context).await? else {
+            return Ok(CallToolResult::error(vec![ContentBlock::text("cancelled")]));
+        };
+        let kept = knows_links.then_some(&server.kept);
+        let mut room = Room::new(offers.options.max_result_chars, kept);
+        let listed = listing.tool(name);
+        room.keeps_structure = listed.is_some_and(|tool| tool.output_schema.is_some());
+        answer::answer(name, report.outcome, &mut room)
+    }
+
+    /// Runs one call to its end, whoever asked for it; `None`: it was cancelled before it
+    /// began.
+    pub(super) async fn run(
+        &self,
+        name: &str,
+        arguments: &str,
+        context: RequestContext<RoleServer>,
+    ) -> Result<Option<CallReport>, ErrorData> {
+        let server = &self.server;
+        let _queued = server.enter(|| To::Unknown).map_err(Refusal::into_error)?;
         let ears = Ears {
             level: self.level(&context),
             token: context.meta.get_progress_token(),
@@ -101,7 +138,7 @@ impl Client {
             place = server.calls.acquire() => place.ok(),
         };
         if place.is_none() {
-            return Ok(CallToolResult::error(vec![ContentBlock::text("cancelled")]));
+            return Ok(None);
         }
         let options = CallOptions {
             timeout: None,
@@ -129,7 +166,7 @@ impl Client {
         if let Some(teller) = teller {
             teller.finish().await;
         }
-        answer::answer(name, report.outcome, server.options.max_result_chars)
+        Ok(Some(report))
     }
 }
 
@@ -145,13 +182,13 @@ fn client_name(context: &RequestContext<RoleServer>) -> Option<Arc<str>> {
 
 impl ServerHandler for Client {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
-            .enable_logging()
-            .enable_tools()
-            .enable_tool_list_changed()
-            .build();
+        let offers = self.server.offers();
         let program = Implementation::new("prx-host", env!("CARGO_PKG_VERSION"));
-        ServerConfig::new(capabilities).with_server_info(program)
+        let config = ServerConfig::new(offers.capabilities()).with_server_info(program);
+        match &offers.options.instructions {
+            Some(text) => config.with_instructions(text.clone()),
+            None => config,
+        }
     }
 
     async fn set_level(
@@ -168,13 +205,12 @@ impl ServerHandler for Client {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let cursor = request.and_then(|request| request.cursor);
-        let listing = self.server.listing();
-        listing.page(cursor.as_deref(), &self.server.options)
+        let offers = self.server.offers();
+        offers.listing.page(request, offers.options.page_size)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.server.listing().tool(name).cloned()
+        self.server.offers().listing.tool(name).cloned()
     }
 
     async fn call_tool(
@@ -189,15 +225,87 @@ impl ServerHandler for Client {
         // It may say so more than once.
         if !self.follows.swap(true, Relaxed) {
             let gone = self.lives.token().clone();
-            announce::follow(&self.server, context.peer, gone);
+            let followed = Arc::clone(&self.followed);
+            announce::follow(&self.server, context.peer, followed, gone);
         }
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.resources(request).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.templates(request)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.read(&request.uri, context).await.map(Into::into)
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.follow(request.uri).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.followed.remove(&request.uri);
+        Ok(())
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        self.prompts(request)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.prompt(request, context).await.map(Into::into)
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let completion = self.server.offers().complete(&request)?;
+        Ok(CompleteResult::new(completion))
     }
 
     fn accepted_subscription_filter(
         &self,
-        _requested: &SubscriptionFilter,
+        requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        Some(SubscriptionFilter::builder().tools_list_changed().build())
+        let filter = SubscriptionFilter::builder()
+            .tools_list_changed()
+            .prompts_list_changed()
+            .resources_list_changed();
+        let followed = announce::followed(requested);
+        Some(filter.resource_subscriptions(followed).build())
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {

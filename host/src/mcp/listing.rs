@@ -6,13 +6,14 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use globset::GlobSet;
 use rmcp::ErrorData;
-use rmcp::model::{JsonObject, ListToolsResult, Tool as Listed, ToolAnnotations};
+use rmcp::model::{
+    JsonObject, ListToolsResult, PaginatedRequestParams, Tool as Listed, ToolAnnotations,
+};
 use serde_json::{Value, json};
 
-use super::ServeOptions;
+use super::pages::page;
 use crate::model::{Access, Grants};
 use crate::registry::{Snapshot, Tool};
 
@@ -34,9 +35,6 @@ pub struct ToolFilter {
     /// Only tools that change nothing.
     pub(super) read_only: bool,
 }
-
-/// What the names of pages begin with, so that a cursor of somebody else is known as one.
-const CURSOR: &str = "after:";
 
 impl ToolFilter {
     /// Whether a tool is offered.
@@ -95,40 +93,24 @@ impl Listing {
     /// A cursor that this server did not give.
     pub fn page(
         &self,
-        cursor: Option<&str>,
-        options: &ServeOptions,
+        request: Option<PaginatedRequestParams>,
+        size: usize,
     ) -> Result<ListToolsResult, ErrorData> {
-        let after = cursor.map(name_of).transpose()?;
-        let mut rest = self
-            .listed
-            .iter()
-            .filter(|(name, _)| after.as_ref().is_none_or(|after| *name > after));
-        let tools: Vec<Listed> = rest
-            .by_ref()
-            .take(options.page_size)
-            .map(|(_, tool)| tool.clone())
-            .collect();
-        let next = rest
-            .next()
-            .and(tools.last())
-            .map(|last| cursor_of(&last.name));
+        let (tools, next) = page(&self.listed, request, size)?;
         let mut page = ListToolsResult::with_all_items(tools);
         page.next_cursor = next;
         Ok(page)
     }
-}
 
-fn cursor_of(name: &str) -> String {
-    URL_SAFE_NO_PAD.encode(format!("{CURSOR}{name}"))
-}
-
-/// Pages go on behind a name, whatever was added or removed meanwhile.
-fn name_of(cursor: &str) -> Result<String, ErrorData> {
-    let bytes = URL_SAFE_NO_PAD.decode(cursor).unwrap_or_default();
-    let text = String::from_utf8(bytes).unwrap_or_default();
-    text.strip_prefix(CURSOR)
-        .map(str::to_owned)
-        .ok_or_else(|| ErrorData::invalid_params("the cursor is none of this server", None))
+    /// Whether a client that has the one has the other: the same list, of the same tools.
+    pub fn is_as(&self, other: &Self) -> bool {
+        let is_same = |name: &String| {
+            let tools = [self, other].map(|listing| listing.snapshot.tool(name));
+            matches!(tools, [Some(one), Some(two)]
+                if Arc::ptr_eq(one, two) || one.means_the_same(two))
+        };
+        self.listed == other.listed && self.listed.keys().all(is_same)
+    }
 }
 
 fn listed(tool: &Tool) -> Listed {

@@ -2,11 +2,14 @@
 //! HTTP, in both eras of the protocol.
 //!
 //! Invariants: standard output belongs to the protocol alone; a client hears of each
-//! snapshot that changes its tools, once; a call that its client does not want any more is
-//! ended with everything that it started; what clients send and do not read is bounded.
+//! change of what it is offered, once; what is not offered any more is refused to the very
+//! next request; a call that its client does not want any more is ended with everything that
+//! it started; what clients send and do not read is bounded.
 
 mod announce;
 mod answer;
+#[allow(deprecated, reason = "clients of sessions follow files still")]
+mod asking;
 mod cut;
 mod error;
 mod export;
@@ -14,6 +17,10 @@ mod export;
 mod handler;
 mod http;
 mod listing;
+#[allow(deprecated, reason = "clients of sessions have messages still")]
+mod offers;
+mod options;
+mod pages;
 mod stdio;
 #[allow(deprecated, reason = "clients of sessions have messages still")]
 mod telling;
@@ -24,88 +31,37 @@ use std::io;
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
-use globset::{Glob, GlobSet, GlobSetBuilder};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, broadcast};
 use tokio_util::sync::CancellationToken;
 
-pub use error::ServeError;
+pub use error::{ServeError, TlsPart};
 pub use export::ToolFormat;
-pub use http::{HttpOptions, TlsFiles, serve_http};
+pub use http::{HttpOptions, TlsFiles, read_token, serve_http};
 pub use listing::ToolFilter;
+pub use options::{Narrowing, ServeOptions};
 pub use stdio::serve_stdio;
 pub use words::words as model_words;
 
-use self::listing::Listing;
+use self::announce::News;
+use self::offers::Offers;
+use self::offers::kept::Kept;
 use self::wire::{Refusal, To};
 use crate::host::Host;
 
-/// What a server offers, and how much of it at a time.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ServeOptions {
-    /// Which tools are offered.
-    pub filter: ToolFilter,
-    /// Tools in one page of a list. Many clients read the first page only.
-    pub page_size: usize,
-    /// Characters of text in one result; the rest is cut off with a note.
-    pub max_result_chars: usize,
-    /// Calls that run at one time; more wait.
-    pub max_calls: usize,
-    /// Calls that wait at one time; more are refused.
-    pub max_waiting: usize,
-    /// Bytes of one message over standard streams; a longer one is refused and skipped.
-    pub max_line_bytes: usize,
-}
-
-impl Default for ServeOptions {
-    fn default() -> Self {
-        Self {
-            filter: ToolFilter::default(),
-            page_size: 1_000,
-            max_result_chars: 50_000,
-            max_calls: 256,
-            max_waiting: 2_048,
-            max_line_bytes: 16 << 20,
-        }
-    }
-}
-
 /// Bytes of requests that are held at one time, for all clients together.
 const MEMORY: usize = 128 << 20;
-
-impl ToolFilter {
-    /// Offers only tools whose names match one of these globs, where there are any, and
-    /// none that matches one of the others; with `read_only`, only tools that change
-    /// nothing.
-    ///
-    /// # Errors
-    ///
-    /// The first glob that is none, and why.
-    pub fn new(allow: &[String], deny: &[String], read_only: bool) -> Result<Self, globset::Error> {
-        Ok(Self {
-            allow: globs(allow)?,
-            deny: globs(deny)?,
-            read_only,
-        })
-    }
-}
-
-fn globs(patterns: &[String]) -> Result<Option<GlobSet>, globset::Error> {
-    if patterns.is_empty() {
-        return Ok(None);
-    }
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        set.add(Glob::new(pattern)?);
-    }
-    set.build().map(Some)
-}
 
 /// A host as its clients see it. Shared by all of them.
 pub(crate) struct Server {
     host: Host,
     options: ServeOptions,
-    listing: ArcSwapOption<Listing>,
+    offers: ArcSwapOption<Offers>,
+    /// Answers that were too long to be shown.
+    kept: Kept,
+    /// For all clients.
+    news: broadcast::Sender<Arc<News>>,
+    /// Places for looks at files.
+    looks: Arc<Semaphore>,
     /// Places for calls that run or wait.
     queue: Semaphore,
     /// Places for calls that run.
@@ -124,7 +80,10 @@ impl Server {
             calls: Semaphore::new(options.max_calls),
             memory: Arc::new(Semaphore::new(MEMORY)),
             last: CancellationToken::new(),
-            listing: ArcSwapOption::empty(),
+            offers: ArcSwapOption::empty(),
+            kept: Kept::default(),
+            news: broadcast::Sender::new(announce::BACKLOG),
+            looks: Arc::new(Semaphore::new(asking::LOOKS)),
             host,
             options,
         })
@@ -176,16 +135,16 @@ impl Server {
         }
     }
 
-    /// The tools of this moment, converted once for each snapshot.
-    fn listing(&self) -> Arc<Listing> {
-        let snapshot = self.host.snapshot();
-        if let Some(listing) = self.listing.load_full()
-            && Arc::ptr_eq(&listing.snapshot, &snapshot)
+    /// What is offered at this moment, made once for each snapshot and configuration.
+    fn offers(&self) -> Arc<Offers> {
+        let (snapshot, config) = (self.host.snapshot(), self.host.config());
+        if let Some(offers) = self.offers.load_full()
+            && offers.are_of(&snapshot, &config)
         {
-            return listing;
+            return offers;
         }
-        let listing = Arc::new(Listing::new(&snapshot, &self.options.filter));
-        self.listing.store(Some(Arc::clone(&listing)));
-        listing
+        let offers = Arc::new(Offers::new(&snapshot, &config, &self.options));
+        self.offers.store(Some(Arc::clone(&offers)));
+        offers
     }
 }

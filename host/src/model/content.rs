@@ -29,6 +29,20 @@ impl ToolOutput {
         texts.join("\n")
     }
 
+    /// Whether one of the texts is the structure as JSON.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn says_its_structure(&self) -> bool {
+        let Some(structured) = &self.structured else {
+            return false;
+        };
+        self.contents.iter().any(|content| match content {
+            Content::Text { text } => {
+                serde_json::from_str::<Value>(text).is_ok_and(|said| said == *structured)
+            }
+            _ => false,
+        })
+    }
+
     /// Bytes of all contents and of the structure as JSON text.
     pub(crate) fn bytes(&self) -> u64 {
         let of_content = |content: &Content| match content {

@@ -9,6 +9,7 @@ mod grants;
 mod outcome;
 mod tool;
 mod units;
+mod uri_template;
 
 pub use call::{CallOptions, Event, EventSink, LogLevel, Progress};
 pub use captured::Captured;
@@ -22,3 +23,4 @@ pub use outcome::{
 pub use tool::{Hints, ToolSpec};
 pub(crate) use units::as_rfc3339;
 pub use units::format_bytes;
+pub use uri_template::{UriTemplate, UriTemplateError};

@@ -36,4 +36,6 @@ pub(crate) use patience::Patience;
 #[cfg(feature = "wasm-runtime")]
 pub(crate) use plan::SHELL;
 pub(crate) use plan::Scope;
+#[cfg(feature = "mcp")]
+pub(crate) use provided::text_of;
 pub use snapshot::{Broken, Serving, Snapshot, Tool};

@@ -51,6 +51,19 @@ pub(super) fn provision(
     })
 }
 
+/// The text that stands elsewhere.
+///
+/// # Errors
+///
+/// Why it is not there, as the end of a sentence; it names no value.
+#[cfg(feature = "mcp")]
+pub(crate) fn text_of(
+    value: &Provided<String>,
+    environment: &Environment,
+) -> Result<String, String> {
+    read(value, |text| text, environment)
+}
+
 fn read<T: Clone>(
     value: &Provided<T>,
     of_text: impl Fn(String) -> T,

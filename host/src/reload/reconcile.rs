@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use super::change::Change;
 use super::config_file::ConfigFile;
-use crate::config::{Config, Environment};
+use crate::config::{Config, Environment, Serve, Setting};
 use crate::events::{ConfigurationRefused, ConfigurationTaken, HostEvent};
 use crate::registry::{Assembler, Patience, Snapshot, Started};
 use crate::runtime::Backends;
@@ -175,6 +175,7 @@ fn hexadecimal(digest: &[u8; 32]) -> String {
 /// Keys that a running host can not change: its engine, its compile cache and its state
 /// are open.
 fn needs_restart(old: &Config, new: &Config) -> Vec<String> {
+    let served = needs_restart_to_serve(&old.serve, &new.serve);
     let (old, new) = (&old.runtime.wasm, &new.runtime.wasm);
     let changed = [
         (old.engine != new.engine, new.engine.origin()),
@@ -187,6 +188,40 @@ fn needs_restart(old: &Config, new: &Config) -> Vec<String> {
     ];
     let changed = changed.into_iter().filter(|(is_changed, _)| *is_changed);
     changed
-        .map(|(_, origin)| format!("{origin} takes effect when the host is started again"))
+        .map(|(_, origin)| origin)
+        .chain(served)
+        .map(|origin| format!("{origin} takes effect when the host is started again"))
         .collect()
+}
+
+/// Keys that a running server can not change: it listens, and its limits are counted.
+fn needs_restart_to_serve(old: &Serve, new: &Serve) -> Vec<String> {
+    /// The origin of a key that may be absent, which is a change too.
+    fn origin<T: PartialEq>(old: Option<&Setting<T>>, new: Option<&Setting<T>>) -> Option<String> {
+        if old == new {
+            return None;
+        }
+        match (new, old) {
+            (Some(setting), _) => Some(setting.origin()),
+            (None, old) => old.map(|old| format!("{} (removed)", old.key)),
+        }
+    }
+    fn plain<T: PartialEq>(old: &Setting<T>, new: &Setting<T>) -> Option<String> {
+        origin(Some(old), Some(new))
+    }
+    let calls = plain(&old.max_calls, &new.max_calls);
+    let (old, new) = (&old.http, &new.http);
+    let changed = [
+        calls,
+        plain(&old.listen, &new.listen),
+        origin(old.token.as_ref(), new.token.as_ref()),
+        origin(old.tls_cert.as_ref(), new.tls_cert.as_ref()),
+        origin(old.tls_key.as_ref(), new.tls_key.as_ref()),
+        plain(&old.allowed_hosts, &new.allowed_hosts),
+        plain(&old.allowed_origins, &new.allowed_origins),
+        plain(&old.max_body_bytes, &new.max_body_bytes),
+        plain(&old.max_sessions, &new.max_sessions),
+        plain(&old.last_calls, &new.last_calls),
+    ];
+    changed.into_iter().flatten().collect()
 }

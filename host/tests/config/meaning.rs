@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use prx_host::config::{Config, Environment, Provided, SandboxBackend, Severity, discover};
+use prx_host::config::{
+    Config, Environment, PromptSource, Provided, ResourceSource, SandboxBackend, Severity, discover,
+};
 use prx_host::model::{Access, FolderGrant};
 
 use crate::{FILE, environment, load};
@@ -274,4 +276,38 @@ fn files_that_are_no_text_say_so() {
     assert!(faults.to_string().contains("can not be read"), "{faults}");
     let faults = Config::load_file(Path::new("/dev/zero"), &environment()).unwrap_err();
     assert!(faults.to_string().contains("larger than"), "{faults}");
+}
+
+#[test]
+fn an_agents_own_server_is_not_taken_for_a_slip_of_ours() {
+    for table in ["server", "servers", "service", "mcp"] {
+        let loaded = load(&format!("[{table}]\nport = 1\n")).unwrap();
+        assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
+    }
+    let loaded = load("[servee]\nport = 1\n").unwrap();
+    assert_eq!(loaded.warnings.len(), 1);
+}
+
+#[test]
+fn what_is_served_is_read_with_its_defaults() {
+    let text = "[serve.http]\ntoken = { file = \"token\" }\n\
+        [serve.resources.docs]\nfolder = \"docs\"\n\
+        [serve.prompts.review]\ntext = \"{path} {{x}} {path} {why}\"\n";
+    let serve = load(text).unwrap().config.serve;
+    assert_eq!(serve.tools.value, ["*"]);
+    assert_eq!(serve.http.listen.value.to_string(), "127.0.0.1:8808");
+    let token = serve.http.token.unwrap();
+    assert_eq!(token.value, Provided::File("/etc/openprx/token".into()));
+    assert_eq!(token.place.unwrap().line, 2);
+    let ResourceSource::Folder { folder, uri, .. } = &serve.resources["docs"].source else {
+        panic!("{:?}", serve.resources)
+    };
+    assert_eq!(folder.value, Path::new("/etc/openprx/docs"));
+    assert_eq!(uri.value, "prx-host://files/docs/");
+    let PromptSource::Text { arguments, .. } = &serve.prompts["review"].source else {
+        panic!("{:?}", serve.prompts)
+    };
+    let names: Vec<_> = arguments.value.iter().map(|one| &one.name).collect();
+    assert_eq!(names, ["path", "why"]);
+    assert!(arguments.value.iter().all(|one| one.required));
 }

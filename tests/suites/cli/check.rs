@@ -41,3 +41,30 @@ fn what_a_skill_asks_for_and_does_not_get_is_a_warning() -> Result<()> {
     assert_eq!(place.run(&["check", "--strict"])?.code(), 2);
     Ok(())
 }
+
+#[test]
+fn what_a_server_could_not_offer_is_a_warning() -> Result<()> {
+    let place = Place::new(
+        "[serve.resources.docs]\nfolder = \"none\"\n\
+         [serve.resources.page]\ntool = \"anwser\"\nuri = \"page://{id}\"\n\
+         [serve.prompts.ask]\ntool = \"nobody_there\"\n",
+    )?;
+    place.add("answer", &Handwritten::default().build()?)?;
+    let checked = place.run(&["check"])?;
+    assert_eq!(checked.code(), 0, "{}", checked.text());
+    for words in [
+        "the resource `docs` has no files",
+        "serve.resources.docs.folder (",
+        "the resource `page` answers nothing",
+        "did you mean `answer`?",
+        "the prompt `ask` answers nothing",
+        "3 warnings",
+    ] {
+        assert!(
+            checked.text().contains(words),
+            "{words}: {}",
+            checked.text()
+        );
+    }
+    Ok(())
+}

@@ -2,20 +2,17 @@
 //! is between a test and what really goes over the line.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use prx_tests::{Stage, program};
-use serde_json::{Map, Value, json};
-
-use crate::served::reads_nothing;
-
-/// Longer than anything here takes on the slowest machine.
-pub const LONG: Duration = Duration::from_mins(2);
+use prx_tests::served::reads_nothing;
+pub use prx_tests::{LONG, server};
+use prx_tests::{Stage, about_itself};
+use serde_json::{Value, json};
 
 /// How a client does not read.
 const PAUSES: u8 = 1;
@@ -47,24 +44,6 @@ pub struct Client {
     /// Notifications that came while something else was waited for.
     heard: Vec<Value>,
     next: u64,
-}
-
-/// The program on a stage, about to be started as a server.
-pub fn server(stage: &Stage, arguments: &[&str]) -> Result<Command> {
-    let config = stage.write_config()?;
-    let mut command = Command::new(program()?);
-    command
-        .env_clear()
-        .env("HOME", stage.root())
-        .env("PATH", "/usr/bin:/bin")
-        .current_dir(stage.root())
-        .arg("--config")
-        .arg(config)
-        .arg("serve")
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped());
-    Ok(command)
 }
 
 impl Client {
@@ -309,19 +288,4 @@ impl Drop for Client {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// What a request of the stateless era says of itself.
-pub fn about_itself() -> Map<String, Value> {
-    let named = |name: &str| format!("io.modelcontextprotocol/{name}");
-    [
-        (named("protocolVersion"), json!("2026-07-28")),
-        (
-            named("clientInfo"),
-            json!({ "name": "test", "version": "1" }),
-        ),
-        (named("clientCapabilities"), json!({})),
-    ]
-    .into_iter()
-    .collect()
 }

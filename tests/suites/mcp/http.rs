@@ -3,23 +3,13 @@
 use std::process::Stdio;
 
 use anyhow::{Context as _, Result, ensure};
-use prx_tests::Stage;
+use prx_tests::{Served, Stage, TOKEN, server};
 use serde_json::json;
-
-use crate::client::server;
-use crate::served::{Served, TOKEN};
-
-/// Waits until all modules are compiled.
-fn ready(served: &Served, headers: &[(&str, &str)]) -> Result<()> {
-    while served.send("GET", "/readyz", headers, "")?.status != 200 {}
-    Ok(())
-}
 
 #[test]
 fn tools_are_called_in_sessions_and_without() -> Result<()> {
     let stage = Stage::new()?;
-    let mut served = Served::start(&stage, &[])?;
-    ready(&served, &[])?;
+    let mut served = Served::start(&stage, &[])?.ready()?;
     let call = json!({ "name": "trivial", "arguments": { "text": "abc", "numbers": [2, 40] } });
     let answer = served.request("tools/call", call.clone(), &[])?.message()?;
     assert_eq!(answer["result"]["structuredContent"]["sum"], 42, "{answer}");
@@ -78,6 +68,14 @@ fn pages_of_others_and_names_of_others_are_refused() -> Result<()> {
             "{header:?}: {status}"
         );
     }
+    // A page of this very server is nobody else's.
+    let port = served.address.port();
+    for name in ["127.0.0.1", "localhost", "[::1]"] {
+        let own = format!("http://{name}:{port}");
+        assert_eq!(list(&[("Origin", &own)])?.status, 200, "{own}");
+        let other = format!("https://{name}:{port}");
+        assert_eq!(list(&[("Origin", &other)])?.status, 403, "{other}");
+    }
     for path in ["/metrics", "/readyz", "/healthz"] {
         let status = served
             .send("GET", path, &[("Host", "evil.example.com")], "")?
@@ -132,8 +130,7 @@ fn beyond_loopback_nothing_is_served_without_a_token() -> Result<()> {
 #[test]
 fn numbers_are_there_for_operators() -> Result<()> {
     let stage = Stage::new()?;
-    let served = Served::start(&stage, &[])?;
-    ready(&served, &[])?;
+    let served = Served::start(&stage, &[])?.ready()?;
     for arguments in [json!({ "text": "abc" }), json!({ "text": 7 })] {
         served.request(
             "tools/call",
@@ -169,8 +166,7 @@ fn numbers_are_there_for_operators() -> Result<()> {
 #[test]
 fn a_request_that_is_too_large_is_refused_and_the_next_is_served() -> Result<()> {
     let stage = Stage::new()?;
-    let served = Served::start(&stage, &[])?;
-    ready(&served, &[])?;
+    let served = Served::start(&stage, &[])?.ready()?;
     let large = json!({ "name": "echo", "arguments": { "text": "x".repeat(8 << 20) } });
     assert_eq!(served.request("tools/call", large, &[])?.status, 413);
     let small = json!({ "name": "echo", "arguments": { "text": "x" } });

@@ -8,7 +8,7 @@ use prx_host::mcp::HttpOptions;
 use prx_tests::{Stage, Versions};
 use serde_json::json;
 
-use crate::served::{Answer, Served, read_until};
+use prx_tests::served::{Answer, Served, read_until};
 
 fn stage() -> Result<Stage> {
     let stage = Stage::new()?.module("skill", &Versions::new()?.module(1))?;

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, ensure};
 use prx_tests::{Stage, Versions};
 use serde_json::json;
 
-use crate::served::{
+use prx_tests::served::{
     Answer, Line, Served, Session, eventually, peak_memory, read_until, reads_nothing,
 };
 

@@ -5,7 +5,7 @@ use prx_tests::Stage;
 use serde_json::{Value, json};
 
 use crate::client::{Client, ERAS, Era, server};
-use crate::served::peak_memory;
+use prx_tests::served::peak_memory;
 
 /// Bytes that a line may have.
 const MOST: usize = 16 << 20;

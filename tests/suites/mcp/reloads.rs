@@ -8,7 +8,7 @@ use prx_tests::{Stage, Versions};
 use serde_json::{Value, json};
 
 use crate::client::{Client, ERAS, Era};
-use crate::served::{Answer, Line, Served, read_until};
+use prx_tests::served::{Answer, Line, Served, read_until};
 
 const CHANGED: &str = "notifications/tools/list_changed";
 

@@ -13,7 +13,7 @@ use rustls::{ClientConfig, RootCertStore};
 use serde_json::json;
 
 use crate::client::server;
-use crate::served::{Answer, Served, TOKEN};
+use prx_tests::served::{Answer, Served, TOKEN};
 
 /// Clients that trust a certificate, and no other.
 fn trusting(certificate: &CertificateDer<'static>) -> Result<Arc<ClientConfig>> {

@@ -6,7 +6,7 @@
 
 mod engine;
 mod image;
-mod packages;
+pub mod packages;
 mod registry;
 mod started;
 
@@ -37,7 +37,7 @@ impl Services {
     /// Installs what is missing and starts everything.
     pub fn start(steps: &mut Steps) -> Option<Self> {
         let busybox = steps.give("Programs that tests need", || {
-            let busybox = packages::ensure()?;
+            let busybox = packages::of_services()?;
             Ok((String::new(), busybox))
         })?;
         steps.give("Services that tests need", || {

@@ -30,17 +30,27 @@ const FOLDERS: [&str; 6] = [
     "/bin",
 ];
 
-/// Installs what is missing, if it may; gives a busybox that needs no libraries.
-pub fn ensure() -> Result<PathBuf> {
-    let missing = missing();
+/// Installs what services need and is missing, if it may; gives a busybox that needs no
+/// libraries.
+pub fn of_services() -> Result<PathBuf> {
+    ensure(&NEEDED)?;
+    if busybox().is_none() {
+        install(&[BUSYBOX])?;
+    }
+    busybox().context("installed, but there is no busybox without libraries")
+}
+
+/// Installs the packages of those programs that are missing, if it may.
+pub fn ensure(programs: &[(&str, &'static str)]) -> Result<()> {
+    let missing = missing(programs);
     if !missing.is_empty() {
         install(&missing)?;
     }
-    let still = self::missing();
+    let still = self::missing(programs);
     if !still.is_empty() {
         bail!("installed, but not to be found: {}", still.join(" "));
     }
-    busybox().context("there is no busybox")
+    Ok(())
 }
 
 /// A program by its name.
@@ -52,16 +62,10 @@ pub fn find(program: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-fn missing() -> Vec<&'static str> {
-    let mut missing: Vec<_> = NEEDED
-        .iter()
-        .filter(|(program, _)| find(program).is_none())
-        .map(|(_, package)| *package)
-        .collect();
-    if busybox().is_none() {
-        missing.push(BUSYBOX);
-    }
-    missing
+fn missing(programs: &[(&str, &'static str)]) -> Vec<&'static str> {
+    let missing = programs.iter();
+    let missing = missing.filter(|(program, _)| find(program).is_none());
+    missing.map(|(_, package)| *package).collect()
 }
 
 /// In an image of its own there are no libraries.
@@ -77,7 +81,8 @@ fn is_static(program: &Path) -> bool {
     })
 }
 
-fn install(packages: &[&str]) -> Result<()> {
+/// Installs packages, if it may.
+pub fn install(packages: &[&str]) -> Result<()> {
     let names = packages.join(" ");
     if !command::exists("apt-get") || !super::is_root()? {
         bail!("install what Debian calls: {names} (`sudo apt-get install {names}`)");

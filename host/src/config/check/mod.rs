@@ -5,8 +5,10 @@
 mod capabilities;
 pub(super) mod command;
 mod grants;
+mod offers;
 mod runtime;
 mod security;
+mod serve;
 mod syntax;
 mod tools;
 
@@ -27,7 +29,10 @@ const MIB: u64 = 1 << 20;
 const MEGABYTES: RangeInclusive<u64> = 1..=MIB;
 
 /// The top-level tables that are ours, wholly or in part.
-const OURS: [&str; 3] = ["runtime", "security", "tools"];
+const OURS: [&str; 4] = ["runtime", "security", "serve", "tools"];
+
+/// Tables that an agent may well have, however near their names are to ours.
+const NOT_OURS: [&str; 4] = ["server", "servers", "service", "services"];
 
 /// Reads a file's text. The configuration is usable if none of the faults is an error.
 pub(super) fn check(source: &SourceText, environment: &Environment) -> (Config, Vec<Fault>) {
@@ -63,10 +68,13 @@ pub(super) fn defaults(environment: &Environment) -> (Config, Vec<Fault>) {
     )
 }
 
-/// Every key that some table of ours has, with one tool for all.
+/// Every key that some table of ours has, with one tool, resource and prompt for all.
 #[cfg(test)]
 pub(super) fn known_keys() -> Vec<String> {
-    let source = SourceText::new(Path::new(""), "tools.custom.any.command = \"any\"");
+    let text = "tools.custom.any.command = \"any\"\n\
+        serve.resources.any.folder = \"any\"\nserve.prompts.any.text = \"any\"\n\
+        serve.prompts.any.arguments.any.required = true\n";
+    let source = SourceText::new(Path::new(""), text);
     let environment = Environment::new("/").with("HOME", "/");
     let (root, _) = DeTable::parse_recoverable(source.text());
     let document = Document::new(&source, &environment, "/".into(), true);
@@ -79,6 +87,7 @@ fn read<'a>(document: &'a Document<'a>, entries: &'a DeTable<'a>) -> Config {
     for entry in root.entries() {
         if let Some(ours) = suggest::misspelled(entry.name, &OURS)
             && !OURS.contains(&entry.name)
+            && !NOT_OURS.contains(&entry.name)
         {
             let fault = Fault::warning(format!("`{}` is left to the agent", entry.key));
             let fault = fault.at(document.source, &entry.key_span);
@@ -96,6 +105,7 @@ fn read<'a>(document: &'a Document<'a>, entries: &'a DeTable<'a>) -> Config {
         resources: security::resources(&security.table("resources")),
         shell: tools::shell(&tools),
         tools: tools::read(&tools, &runtime),
+        serve: Box::new(serve::read(&root.table("serve"))),
         runtime,
     };
     check_variables(document, &config);

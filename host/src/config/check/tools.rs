@@ -22,7 +22,7 @@ pub(super) fn read(table: &Table<'_>, runtime: &Runtime) -> IndexMap<String, Too
     }
     let custom = table.table("custom");
     let tools = custom.entries().filter_map(|entry| {
-        check_name(&entry);
+        check_name(&entry, "a tool");
         let tool = tool(&entry, &entry.table()?, runtime);
         Some((entry.name.to_owned(), tool))
     });
@@ -53,7 +53,8 @@ fn foreign(entry: &Entry<'_>) {
     });
 }
 
-fn check_name(entry: &Entry<'_>) {
+/// A name that goes into names of tools, resources or prompts.
+pub(super) fn check_name(entry: &Entry<'_>, of_what: &str) {
     let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let length = entry.name.chars().count();
     let why = if length == 0 {
@@ -67,7 +68,7 @@ fn check_name(entry: &Entry<'_>) {
     };
     entry.report(
         Fault::error(format!(
-            "`{}` is not a usable name of a tool",
+            "`{}` is not a usable name of {of_what}",
             entry.name.escape_debug()
         ))
         .at(entry.document.source, &entry.key_span)

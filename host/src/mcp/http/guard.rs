@@ -41,6 +41,16 @@ impl Guard {
         self.hosts.clone()
     }
 
+    /// Pages that this very server could have served are nobody else's.
+    pub fn own_origins(&self, is_tls: bool, port: u16) -> Vec<String> {
+        let scheme = if is_tls { "https" } else { "http" };
+        let own = self.hosts.iter().map(|host| match host.parse() {
+            Ok(IpAddr::V6(address)) => format!("{scheme}://[{address}]:{port}"),
+            _ => format!("{scheme}://{host}:{port}"),
+        });
+        own.collect()
+    }
+
     /// Whether a request came under a name of this server: a page whose name was made to
     /// lead here brings its own.
     fn knows(&self, request: &Request) -> bool {
@@ -94,7 +104,7 @@ pub(super) async fn check(
     next: Next,
 ) -> Response {
     if !guard.knows(&request) {
-        let text = "this is not a name of this server; allow it with `--allow-host`\n";
+        let text = "this is not a name of this server; allow it with `--allow-host` or `serve.http.allowed_hosts`\n";
         return (StatusCode::FORBIDDEN, text).into_response();
     }
     // Whether it lives is no secret, and those who ask have no token.

@@ -139,7 +139,7 @@ impl Intake {
         parts.extensions.insert(call.arguments(held));
         // Arguments go beside the request, and are read once. Only where headers repeat some
         // of them must they be in it.
-        let body = if self.server.listing().has_headers(&call.name) {
+        let body = if self.server.offers().listing.has_headers(&call.name) {
             bytes.clone()
         } else {
             call.without_arguments().into()

@@ -12,6 +12,7 @@ mod intake;
 mod metrics;
 mod sessions;
 mod tls;
+mod token;
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -32,12 +33,16 @@ use tokio::sync::Semaphore;
 use tokio::time::{interval, timeout};
 use tokio_util::sync::CancellationToken;
 
+pub use self::token::read_token;
+
 use self::door::{Door, Entrance};
 use self::guard::Guard;
 use self::intake::Intake;
 use self::sessions::Sessions;
+use super::announce::Announcer;
 use super::handler::Client;
 use super::{ServeError, ServeOptions, Server};
+use crate::config::{Config, Environment, with_port};
 use crate::host::Host;
 
 /// Where and how clients are served over HTTP.
@@ -104,6 +109,32 @@ impl HttpOptions {
             last_calls: Duration::from_secs(10),
         }
     }
+
+    /// What `[serve.http]` of a configuration says. Reads the token.
+    ///
+    /// # Errors
+    ///
+    /// There is no token where the configuration says.
+    pub fn from_config(config: &Config, environment: &Environment) -> Result<Self, ServeError> {
+        let http = &config.serve.http;
+        let amount = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+        let token = http.token.as_ref();
+        let token = token.map(|from| read_token(&from.value, &from.origin(), environment));
+        let tls = http.tls_cert.as_ref().zip(http.tls_key.as_ref());
+        Ok(Self {
+            token: token.transpose()?,
+            tls: tls.map(|(certificate, key)| TlsFiles {
+                certificate: certificate.value.clone(),
+                key: key.value.clone(),
+            }),
+            hosts: http.allowed_hosts.value.clone(),
+            origins: http.allowed_origins.value.clone(),
+            max_body_bytes: amount(http.max_body_bytes.value),
+            max_sessions: amount(http.max_sessions.value),
+            last_calls: http.last_calls.value,
+            ..Self::new(http.listen.value)
+        })
+    }
 }
 
 /// How long answers of calls that are ended with the server may take to be read.
@@ -134,6 +165,7 @@ pub async fn serve_http(
     let address = listener.local_addr().map_err(refused)?;
 
     let served = Served::new(host, options, &http, tls.is_some());
+    let announcer = tokio::spawn(Announcer::new(&served.server).announce());
     let stop = CancellationToken::new();
     let app = served.app(&http, address, stop.clone());
     let app = app.into_make_service_with_connect_info::<SocketAddr>();
@@ -180,6 +212,7 @@ pub async fn serve_http(
             }
         }
     };
+    announcer.abort();
     ended.map_err(|error| ServeError::Failed(error.to_string()))
 }
 
@@ -228,7 +261,9 @@ impl Served {
         let guard = Arc::new(Guard::new(http, address));
         let mut config = StreamableHttpServerConfig::default();
         config.allowed_hosts = guard.hosts();
-        config.allowed_origins.clone_from(&http.origins);
+        config.allowed_origins = guard.own_origins(http.tls.is_some(), address.port());
+        let others = http.origins.iter().map(|origin| with_port(origin));
+        config.allowed_origins.extend(others);
         config.max_request_body_bytes = http.max_body_bytes;
         config.cancellation_token = stop;
         let config = config.enforce_origin_validation();

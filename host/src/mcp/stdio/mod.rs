@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use self::transport::Streams;
+use super::announce::Announcer;
 use super::handler::Client;
 use super::{ServeError, ServeOptions, Server};
 use crate::host::Host;
@@ -29,6 +30,13 @@ pub async fn serve_stdio(
     end: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
     let server = Server::new(host.clone(), options);
+    let announcer = tokio::spawn(Announcer::new(&server).announce());
+    let ended = serve(server, end).await;
+    announcer.abort();
+    ended
+}
+
+async fn serve(server: Arc<Server>, end: impl Future<Output = ()>) -> Result<(), ServeError> {
     let mut end = std::pin::pin!(end);
     let (input, output) = stdio_pipes();
     let input_ended = CancellationToken::new();

@@ -8,7 +8,7 @@ use prx_tests::Stage;
 use serde_json::{Value, json};
 
 use super::Hostile;
-use crate::served::{Answer, Line, Served, Session, descriptors, eventually};
+use prx_tests::served::{Answer, Line, Served, Session, descriptors, eventually};
 
 /// Connections that one client has at a time.
 const AT_ONCE: usize = 200;

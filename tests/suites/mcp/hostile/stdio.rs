@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Hostile;
 use crate::client::{self, Era};
-use crate::served::{descriptors, eventually};
+use prx_tests::served::{descriptors, eventually};
 
 pub struct Client<'a> {
     stage: &'a Stage,

@@ -30,8 +30,11 @@ impl Line for StreamOwned<ClientConnection, TcpStream> {
 /// What came back.
 #[derive(Debug)]
 pub struct Answer {
+    /// For instance 200.
     pub status: u16,
+    /// The first line, and the headers.
     pub head: String,
+    /// All of it.
     pub body: String,
 }
 
@@ -53,27 +56,29 @@ impl Answer {
         })
     }
 
+    /// A header, whatever the case of its name.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().filter_map(|line| line.split_once(':'));
         let found = lines.find(|(key, _)| key.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.trim())
     }
 
-    /// The message that answers a request, plain or in a stream.
+    /// All messages, plain or in a stream.
+    pub fn messages(&self) -> Vec<Value> {
+        if let Ok(plain) = serde_json::from_str(&self.body) {
+            return vec![plain];
+        }
+        let lines = self.body.lines();
+        lines
+            .filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?.trim()).ok())
+            .collect()
+    }
+
+    /// The message that answers a request.
     pub fn message(&self) -> Result<Value> {
-        let plain = serde_json::from_str(&self.body).ok();
-        let mut lines = self
-            .body
-            .lines()
-            .filter_map(|line| line.strip_prefix("data:"));
-        let streamed = || {
-            lines.find_map(|line| {
-                let message: Value = serde_json::from_str(line.trim()).ok()?;
-                message.get("id").is_some().then_some(message)
-            })
-        };
-        plain
-            .or_else(streamed)
+        let mut messages = self.messages().into_iter();
+        messages
+            .find(|message| message.get("id").is_some())
             .with_context(|| format!("no message: {self:?}"))
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::client::LONG;
+use super::LONG;
 
 /// Reads lines until one has that text.
 pub fn read_until(stream: &mut impl BufRead, text: &str) -> Result<String> {

@@ -6,30 +6,67 @@ mod process;
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use prx_host::mcp::{HttpOptions, ServeOptions, serve_http};
-use prx_tests::Stage;
 use rustix::process::{Pid, Signal, kill_process};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, StreamOwned};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
 pub use self::answer::{Answer, Line};
 pub use self::process::{descriptors, eventually, peak_memory, read_until, reads_nothing};
-use crate::client::{LONG, about_itself, server};
+use crate::{Stage, program};
 
-/// What a server takes for its token, where it has one.
+/// Longer than anything takes on the slowest machine.
+pub const LONG: Duration = Duration::from_mins(2);
+
+/// What servers find in their variable `TOKEN`, for `--token-env TOKEN`.
 pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+/// The program on a stage, about to be started as a server.
+pub fn server(stage: &Stage, arguments: &[&str]) -> Result<Command> {
+    let config = stage.write_config()?;
+    let mut command = Command::new(program()?);
+    command
+        .env_clear()
+        .env("HOME", stage.root())
+        .env("PATH", "/usr/bin:/bin")
+        .current_dir(stage.root())
+        .arg("--config")
+        .arg(config)
+        .arg("serve")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    Ok(command)
+}
+
+/// What a request of the stateless era says of itself.
+pub fn about_itself() -> Map<String, Value> {
+    let named = |name: &str| format!("io.modelcontextprotocol/{name}");
+    [
+        (named("protocolVersion"), json!("2026-07-28")),
+        (
+            named("clientInfo"),
+            json!({ "name": "test", "version": "1" }),
+        ),
+        (named("clientCapabilities"), json!({})),
+    ]
+    .into_iter()
+    .collect()
+}
 
 /// A server of its own for each test.
 pub struct Served {
     runs: Runs,
+    /// Where it listens.
     pub address: SocketAddr,
     tls: Option<Arc<ClientConfig>>,
 }
@@ -107,6 +144,7 @@ impl Served {
     }
 
     /// The same server, to which these clients speak TLS.
+    #[must_use]
     pub fn over_tls(mut self, trusting: Arc<ClientConfig>) -> Self {
         self.tls = Some(trusting);
         self
@@ -150,6 +188,7 @@ impl Served {
         Ok(line)
     }
 
+    /// Sends a request as it is.
     pub fn send(
         &self,
         method: &str,
@@ -183,15 +222,19 @@ impl Served {
         Answer::read(&mut *line)
     }
 
-    /// Begins a request of the stateless era.
+    /// Begins a request of the stateless era. What it says of itself is added to its `_meta`.
     pub fn begin_request(
         &self,
         method: &str,
         mut params: Value,
         headers: &[(&str, &str)],
     ) -> Result<Box<dyn Line>> {
-        let name = params["name"].as_str().unwrap_or_default().to_owned();
-        params["_meta"] = about_itself().into();
+        let named = params["name"].as_str().or(params["uri"].as_str());
+        let name = named.unwrap_or_default().to_owned();
+        let meta = params["_meta"].take();
+        let mut meta = meta.as_object().cloned().unwrap_or_default();
+        meta.extend(about_itself());
+        params["_meta"] = meta.into();
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let mut all = JSON.to_vec();
         all.extend([
@@ -337,10 +380,12 @@ impl Drop for Served {
 
 /// A session of the first era.
 pub struct Session {
+    /// As the server called it.
     pub id: String,
 }
 
 impl Session {
+    /// What every request of the session has.
     pub fn headers(&self) -> Vec<(&str, &str)> {
         vec![
             ("Mcp-Session-Id", &self.id),
