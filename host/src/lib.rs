@@ -5,7 +5,9 @@
     allow(
         dead_code,
         unused_imports,
+        clippy::unnecessary_wraps,
         clippy::unused_async,
+        clippy::unused_self,
         reason = "this build leaves out what uses them"
     )
 )]

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::command::ProgramTemplate;
 use crate::config::{Backend, SandboxBackend};
 use crate::host::Host;
-use crate::registry::{CommandTool, Runner, Snapshot, Tool};
+use crate::registry::{CommandTool, Snapshot, Tool};
 use crate::runtime::{Program, RuntimeError, native, passed_over};
 
 /// A tool whose calls would not begin as things are now.
@@ -43,7 +43,7 @@ impl Host {
         let mut engine: Option<Result<(), RuntimeError>> = None;
         let mut found = Vec::new();
         for tool in snapshot.tools() {
-            let Runner::Command(command) = tool.entry().runner() else {
+            let Some(command) = tool.entry().command() else {
                 continue;
             };
             let fault = match self.runs_in(tool, command) {

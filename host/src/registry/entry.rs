@@ -168,6 +168,15 @@ impl Entry {
         matches!(self.runner, Runner::Command(_))
     }
 
+    /// The command, if it is one.
+    pub(crate) fn command(&self) -> Option<&CommandTool> {
+        match &self.runner {
+            #[cfg(feature = "wasm-runtime")]
+            Runner::Skill(_) => None,
+            Runner::Command(command) => Some(command),
+        }
+    }
+
     /// What answers its calls.
     pub(crate) fn runner(&self) -> &Runner {
         &self.runner

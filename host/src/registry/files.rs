@@ -152,6 +152,16 @@ impl ModuleFiles {
                 continue;
             }
             self.loading.remove(&path);
+            let file = files.get(&path);
+            if let Some(file) = file.filter(|_| earlier.get(&path) == Some(&number)) {
+                let source = source(file.clone());
+                let is_same = |stamp| source.stamp() == Ok(stamp);
+                if !read.stamp.is_some_and(is_same) {
+                    // It has changed since it was read, before this look.
+                    self.load(vec![(path, source)]);
+                    continue;
+                }
+            }
             tell(LoadEvent::Loaded {
                 module: path.clone(),
                 ok: read.outcome.is_ok(),
@@ -160,10 +170,6 @@ impl ModuleFiles {
                     .as_ref()
                     .is_ok_and(|module| module.from_cache()),
             });
-            if earlier.contains_key(&path) {
-                // The file may have changed since it was read.
-                again = Some(Duration::ZERO);
-            }
             // Nobody may want it any more.
             if files.contains_key(&path) {
                 let heir = heirs.get(&path);

@@ -50,9 +50,11 @@ enum Unusable {
 impl ConfigFile {
     /// The file of a configuration that was read; else `standard`, where one may appear.
     pub fn new(config: &Config, standard: Option<PathBuf>, in_force: Started) -> Self {
+        let path = config.file.clone().or(standard);
         Self {
-            path: config.file.clone().or(standard),
-            was_there: false,
+            // A pipe is gone once it was read.
+            was_there: path.as_ref().is_some_and(|path| path.is_file()),
+            path,
             digest: config.digest,
             fault: None,
             missing_since: None,

@@ -4,7 +4,7 @@ mod answer;
 mod process;
 
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufReader, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -91,8 +91,8 @@ impl Served {
             .stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let mut said = BufReader::new(child.stderr.take().context("a pipe")?);
-        let mut line = String::new();
-        said.read_line(&mut line)?;
+        // Warnings may come first.
+        let line = read_until(&mut said, "://")?;
         let address = line
             .split("://")
             .nth(1)

@@ -41,7 +41,7 @@ fn over_streams(mode: &str) -> Result<Value> {
     let command = json!([program()?, "--config", config, "serve"]);
     let got = run(&stage, mode, &json!({ "command": command }))?;
     let line = got["cancelled"].as_str().unwrap_or_default();
-    ensure!(line.contains("outcome=Cancelled"), "{line}");
+    ensure!(line.contains("outcome=\"cancelled\""), "{line}");
     Ok(got)
 }
 

@@ -17,7 +17,7 @@ fn call(id: u64, text: &str) -> String {
 
 #[test]
 fn lines_that_straddle_reads_and_blank_ones_lose_nothing() -> Result<()> {
-    let stage = Stage::new()?;
+    let stage = Stage::new()?.entries("[serve]\nmax_result_chars = 100_000\n");
     let mut client = Client::start(Era::Sessions, &stage, &[])?;
     client.wait_for_tool("echo")?;
     // Around what is read at once, here and in the libraries below.

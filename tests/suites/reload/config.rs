@@ -18,6 +18,16 @@ async fn open(stage: &Stage) -> Result<Host> {
     stage.open().await
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_configuration_that_goes_before_anybody_looks_is_missed() -> Result<()> {
+    let (stage, _) = stage()?;
+    let host = open(&stage).await?;
+    fs::remove_file(stage.path("config.toml"))?;
+    let gone = fault(&host.reload().await, "(configuration)")?;
+    ensure!(gone.reason.contains("is gone"), "{gone:?}");
+    assert_healthy(&host).await
+}
+
 /// Replaces the configuration and reloads.
 async fn change(stage: &Stage, host: &Host, text: &str) -> Result<Arc<Snapshot>> {
     replace(&stage.path("config.toml"), text.as_bytes())?;

@@ -9,7 +9,8 @@ mod call;
 mod object;
 mod refusal;
 
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ProtocolVersion};
+use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 pub(super) use self::call::{Arguments, Call};
@@ -37,6 +38,14 @@ const WITH_PARAMS: [&str; 8] = [
     "resources/subscribe",
     "resources/unsubscribe",
     "subscriptions/listen",
+];
+
+/// Those of them that the era without sessions does not have: they are answered as unknown.
+const OF_SESSIONS: [&str; 4] = [
+    "initialize",
+    "logging/setLevel",
+    "resources/subscribe",
+    "resources/unsubscribe",
 ];
 
 /// The members of a message that JSON-RPC knows.
@@ -159,11 +168,33 @@ fn whole<'a>(text: &str, to: To, method: &str) -> Result<Heard<'a>, Refusal> {
     if let JsonRpcMessage::Request(request) = &message
         && matches!(request.request, ClientRequest::CustomRequest(_))
         && WITH_PARAMS.contains(&method)
+        && !(OF_SESSIONS.contains(&method) && is_stateless(text))
     {
         let text = format!("the parameters are not those of `{method}`");
         return Err(Refusal::wrong_params(to, text));
     }
     Ok(Heard::Message(Box::new(message)))
+}
+
+/// Whether a request is of the era without sessions, by its own word.
+fn is_stateless(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Request {
+        params: Params,
+    }
+    #[derive(Deserialize)]
+    struct Params {
+        #[serde(rename = "_meta")]
+        meta: Meta,
+    }
+    #[derive(Deserialize)]
+    struct Meta {
+        #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
+        version: String,
+    }
+    let request = serde_json::from_str::<Request>(text);
+    let first = ProtocolVersion::V_2026_07_28;
+    request.is_ok_and(|request| request.params.meta.version.as_str() >= first.as_str())
 }
 
 /// Says why a text is no object.
