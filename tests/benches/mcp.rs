@@ -20,6 +20,8 @@ const ROUNDS: usize = 8;
 /// How long each round of the throughput measurement runs, and with how many connections.
 const SPAN: Duration = Duration::from_millis(1500);
 const CONNECTIONS: usize = 8;
+/// Lists while guests spin.
+const LISTS: usize = 200;
 
 const CONFIG: &str =
     "[runtime.wasm]\nmodule_path = \"modules\"\ncache_path = \"cache\"\nstate_path = \"state\"\n";
@@ -34,13 +36,38 @@ fn main() -> anyhow::Result<()> {
     std::fs::copy(&guest, folder.path().join("modules/trivial.wasm"))?;
     std::fs::write(folder.path().join("config.toml"), CONFIG)?;
     over_stdio(folder.path())?;
-    over_http(folder.path())
+    over_http(folder.path())?;
+    let spinning = prx_tests::guest("time")?;
+    std::fs::copy(&spinning, folder.path().join("modules/time.wasm"))?;
+    while_guests_spin(folder.path())
+}
+
+/// A list while as many guests compute without pause as there are threads.
+fn while_guests_spin(folder: &Path) -> anyhow::Result<()> {
+    let mut client = stdio::Client::start(program(folder, &[])?)?;
+    client.wait_for_tool("time_spin")?;
+    let threads = std::thread::available_parallelism()?;
+    for _ in 0..threads.get() {
+        client.begin_call("time_spin")?;
+    }
+    let (_, p95) = quantiles(times(LISTS, || client.list())?);
+    println!(
+        "{}",
+        json!({
+            "name": "MCP stdio list while guests spin on all processors, p95",
+            "unit": "ms",
+            "ours": p95 / 1e3,
+            "baseline": null,
+            "goal": "ours < 20",
+        })
+    );
+    Ok(())
 }
 
 fn over_stdio(folder: &Path) -> anyhow::Result<()> {
     let mut ours = stdio::Client::start(program(folder, &[])?)?;
     let mut native = stdio::Client::start(itself("stdio")?)?;
-    ours.wait_for_tool()?;
+    ours.wait_for_tool("trivial")?;
     let (mut mine, mut others) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
         let calls = if round == 0 { WARM_UP } else { CALLS };

@@ -31,15 +31,28 @@ impl Client {
         })
     }
 
-    /// Waits until the tool was compiled.
-    pub fn wait_for_tool(&mut self) -> anyhow::Result<()> {
+    /// Waits until a tool was compiled.
+    pub fn wait_for_tool(&mut self, tool: &str) -> anyhow::Result<()> {
+        let name = format!("{{\"name\":\"{tool}\"");
         loop {
-            let list = super::request(0, "tools/list", &json!({}));
-            self.ask(list)?;
-            if String::from_utf8_lossy(&self.line).contains("\"trivial\"") {
+            self.list()?;
+            if String::from_utf8_lossy(&self.line).contains(&name) {
                 return Ok(());
             }
         }
+    }
+
+    /// Asks for the list of tools.
+    pub fn list(&mut self) -> anyhow::Result<()> {
+        self.ask(super::request(0, "tools/list", &json!({})))
+    }
+
+    /// Calls a tool, and waits for no answer.
+    pub fn begin_call(&mut self, tool: &str) -> anyhow::Result<()> {
+        self.next += 1;
+        let params = json!({ "name": tool, "arguments": {} });
+        let call = super::request(self.next, "tools/call", &params);
+        Ok(self.input.write_all(format!("{call}\n").as_bytes())?)
     }
 
     /// The call that is measured.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use tokio_util::sync::CancellationToken;
-use wasmtime::Store;
+use wasmtime::{Store, UpdateDeadline};
 
 use super::access::{Access, MissingFolder};
 use super::breakdown::Breakdown;
@@ -91,7 +91,12 @@ impl Session {
         store.limiter(|state| &mut state.limiter);
         // Before instantiation: a new store's deadline is in the past already.
         store.set_epoch_deadline(1);
-        store.epoch_deadline_async_yield_and_update(1);
+        // A yield of the runtime's own: input, timers and signals are looked at before the
+        // guest goes on, also where guests keep all its threads busy.
+        store.epoch_deadline_callback(|_| {
+            let others = Box::pin(tokio::task::yield_now());
+            Ok(UpdateDeadline::YieldCustom(1, others))
+        });
         let hostcall_bytes = match process {
             // A program may write all that it has at once, and must not fail for it.
             Some(_) => limits.max_memory,
