@@ -2,6 +2,7 @@
 //!
 //! Invariant: every call of every front door comes this way, is numbered and told.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::Host;
@@ -18,9 +19,21 @@ impl Host {
     /// [`outcome`](CallReport::outcome). Dropping the returned future ends the call and
     /// everything that it started.
     pub async fn call(&self, name: &str, arguments: &str, options: CallOptions) -> CallReport {
-        let (snapshot, shared) = (self.snapshot(), &self.shared);
-        let watch = self.watch_call(&snapshot, (name, arguments), &options);
-        let report = dispatch::call(&snapshot, &shared.loader, name, arguments, options).await;
+        self.call_in(&self.snapshot(), name, arguments, options)
+            .await
+    }
+
+    /// As [`call`](Self::call), of the tool that is in this snapshot.
+    pub(crate) async fn call_in(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        name: &str,
+        arguments: &str,
+        options: CallOptions,
+    ) -> CallReport {
+        let watch = self.watch_call(snapshot, (name, arguments), &options);
+        let loader = &self.shared.loader;
+        let report = dispatch::call(snapshot, loader, name, arguments, options).await;
         if let Some(watch) = watch {
             watch.end(&report);
         }

@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use super::Server;
 use super::answer;
 use super::cut::Room;
-use super::handler::Client;
+use super::handler::{Client, Way};
 use super::offers::{FolderError, Found, Making, contents, kept};
 use super::pages::page;
 use crate::model::{Content, ResourceBody, ToolOutput};
@@ -164,7 +164,7 @@ impl Client {
         arguments: &str,
         context: RequestContext<RoleServer>,
     ) -> Result<ToolOutput, ErrorData> {
-        match self.run(tool, arguments, context).await? {
+        match self.run(tool, Way::Behind, arguments, context).await? {
             Some(report) => answer::output(tool, report.outcome),
             None => Err(ErrorData::internal_error("cancelled", None)),
         }

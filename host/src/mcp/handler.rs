@@ -21,11 +21,20 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::announce::Followed;
 use super::cut::Room;
-use super::listing::Listing;
+use super::offers::Offers;
 use super::telling::Ears;
 use super::wire::{Arguments, Refusal, To};
 use super::{Server, announce, answer};
 use crate::model::{CallOptions, CallReport};
+
+/// How a client came to a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By its name, which must be offered.
+    Tool,
+    /// By a resource or a prompt, which the operator put before it.
+    Behind,
+}
 
 /// One client of a server: a connection, a session, or a single request.
 #[derive(Clone)]
@@ -69,13 +78,23 @@ impl Client {
     fn admit(
         &self,
         name: &str,
-        listing: &Listing,
+        way: Way,
+        offers: &Offers,
         context: &RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        let (listing, filter) = (&offers.listing, &offers.options.filter);
         let snapshot = &listing.snapshot;
-        let is_hidden = snapshot.tool(name).is_some() || !snapshot.is_known(name);
-        if listing.has(name) || !is_hidden {
+        let is_admitted = match way {
+            Way::Behind => filter.admits_behind(snapshot.tool(name)),
+            Way::Tool if snapshot.tool(name).is_some() => listing.has(name),
+            Way::Tool => snapshot.is_known(name) && filter.admits_name(name),
+        };
+        if is_admitted {
             return Ok(());
+        }
+        if way == Way::Behind {
+            let text = "only what changes nothing is offered here, and this may change something";
+            return Err(ErrorData::invalid_params(text, None));
         }
         let options = CallOptions {
             client: client_name(context),
@@ -92,8 +111,7 @@ impl Client {
     ) -> Result<CallToolResult, ErrorData> {
         let (server, name) = (&self.server, request.name.as_ref());
         let offers = server.offers();
-        let listing = &offers.listing;
-        self.admit(name, listing, &context)?;
+        self.admit(name, Way::Tool, &offers, &context)?;
         // As the client wrote them, so that what is wrong with them shows.
         let lost = || ErrorData::internal_error("the arguments were lost", None);
         let arguments = Arguments::of(&context.extensions).cloned();
@@ -101,12 +119,12 @@ impl Client {
         let knows_links = context
             .protocol_version()
             .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2025_06_18.as_str());
-        let Some(report) = self.run(name, arguments, context).await? else {
+        let Some(report) = self.run(name, Way::Tool, arguments, context).await? else {
             return Ok(CallToolResult::error(vec![ContentBlock::text("cancelled")]));
         };
         let kept = knows_links.then_some(&server.kept);
         let mut room = Room::new(offers.options.max_result_chars, kept);
-        let listed = listing.tool(name);
+        let listed = offers.listing.tool(name);
         room.keeps_structure = listed.is_some_and(|tool| tool.output_schema.is_some());
         answer::answer(name, report.outcome, &mut room)
     }
@@ -116,6 +134,7 @@ impl Client {
     pub(super) async fn run(
         &self,
         name: &str,
+        way: Way,
         arguments: &str,
         context: RequestContext<RoleServer>,
     ) -> Result<Option<CallReport>, ErrorData> {
@@ -140,6 +159,9 @@ impl Client {
         if place.is_none() {
             return Ok(None);
         }
+        // While it waited, another one may have come that is not offered.
+        let offers = server.offers();
+        self.admit(name, way, &offers, &context)?;
         let options = CallOptions {
             timeout: None,
             cancel: Some(cancel.clone()),
@@ -147,7 +169,9 @@ impl Client {
             client: client_name(&context),
             waited: asked.elapsed(),
         };
-        let call = AssertUnwindSafe(server.host.call(name, arguments, options));
+        let snapshot = &offers.listing.snapshot;
+        let call = server.host.call_in(snapshot, name, arguments, options);
+        let call = AssertUnwindSafe(call);
         let mut call = std::pin::pin!(call.catch_unwind());
         let ended = tokio::select! {
             ended = &mut call => ended,

@@ -37,6 +37,19 @@ pub struct ToolFilter {
 }
 
 impl ToolFilter {
+    /// Whether a tool of that name may be offered of which nothing else is known.
+    pub(super) fn admits_name(&self, name: &str) -> bool {
+        let is_in = |set: &GlobSet| set.is_match(name);
+        self.allow.as_ref().is_none_or(is_in)
+            && !self.deny.as_ref().is_some_and(is_in)
+            && !self.read_only
+    }
+
+    /// Whether a tool may be used that is behind something else which is offered.
+    pub(super) fn admits_behind(&self, tool: Option<&Arc<Tool>>) -> bool {
+        !self.read_only || tool.is_some_and(|tool| annotations(tool).read_only_hint == Some(true))
+    }
+
     /// Whether a tool is offered.
     fn admits(&self, tool: &Tool) -> bool {
         let name = tool.name();

@@ -24,7 +24,7 @@ use super::door::{Busy, Door};
 use super::held::holding;
 use super::sessions::Sessions;
 use crate::mcp::Server;
-use crate::mcp::wire::{self, Call, Heard, Refusal, To};
+use crate::mcp::wire::{self, Call, Heard, Held, Refusal, To};
 use crate::model::format_bytes;
 
 /// What is known where requests come in.
@@ -80,7 +80,7 @@ fn session(parts: &Parts) -> Option<&str> {
 
 impl Intake {
     async fn post(&self, request: Request, next: Next) -> Result<Response, Response> {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
         let (bytes, held) = {
             let from = parts.extensions.get::<ConnectInfo<SocketAddr>>();
             let _reading = from.map(|from| Busy::read(&self.door, from.0));
@@ -95,6 +95,7 @@ impl Intake {
                 }
                 let kind = Kind::of(&message);
                 let begins = kind == Kind::Handshake && session(&parts).is_none();
+                parts.extensions.insert(Held::new(held));
                 let request = Request::from_parts(parts, Body::from(bytes.clone()));
                 if kind == Kind::Subscription {
                     return self.stream(request, next).await;
@@ -102,8 +103,9 @@ impl Intake {
                 if !begins {
                     return Ok(next.run(request).await);
                 }
+                // Room is made when all of the request is found to be right.
                 let _turn = self.sessions.turn().await;
-                if !self.sessions.make_room() {
+                if !self.sessions.has_room() {
                     let text = "all sessions are in use\n";
                     let later = [(RETRY_AFTER, "10")];
                     return Err((StatusCode::SERVICE_UNAVAILABLE, later, text).into_response());

@@ -106,21 +106,26 @@ impl Sessions {
         self.turn.lock().await
     }
 
+    /// Whether one more could begin.
+    pub fn has_room(&self) -> bool {
+        let uses = locked(&self.uses);
+        uses.len() < self.most || uses.values().any(|found| found.streams == 0)
+    }
+
     /// Makes room for one more: where there is none, the session goes that was not used for
-    /// the longest time. `false`: all are in use.
-    pub fn make_room(&self) -> bool {
+    /// the longest time, if one is idle.
+    fn make_room(&self) {
         let mut uses = locked(&self.uses);
         while uses.len() >= self.most {
             let idle = uses.iter().filter(|(_, found)| found.streams == 0);
             let oldest = idle.min_by_key(|(_, found)| found.last);
             let Some(oldest) = oldest.map(|(session, _)| Arc::clone(session)) else {
-                return false;
+                return;
             };
             tracing::debug!(session = &*oldest, "an idle session makes room");
             uses.remove(&oldest);
             self.end(oldest);
         }
-        true
     }
 
     /// Ends sessions that nobody has used for so long.
@@ -166,6 +171,7 @@ impl SessionManager for Sessions {
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
+        self.make_room();
         let (session, transport) = self.inner.create_session().await?;
         let begun = Use {
             streams: 0,

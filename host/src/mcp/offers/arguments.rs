@@ -11,8 +11,7 @@ pub(in crate::mcp) fn property<'s>(schema: &'s Value, name: &str) -> Option<&'s 
 /// A text as the value that a property takes. What can not be one stays a text: the check
 /// of the arguments says what is wrong with it.
 pub(in crate::mcp) fn typed(property: Option<&Value>, text: String) -> Value {
-    let kind = property.and_then(|property| property.get("type")?.as_str());
-    let value = match kind {
+    let value = match property.and_then(kind) {
         Some("integer") => text.parse::<i64>().ok().map(Value::from),
         Some("number") => text
             .parse::<f64>()
@@ -26,12 +25,33 @@ pub(in crate::mcp) fn typed(property: Option<&Value>, text: String) -> Value {
     value.unwrap_or(Value::String(text))
 }
 
+/// The one type of a property, besides that it may be nothing.
+fn kind(property: &Value) -> Option<&str> {
+    match property.get("type")? {
+        Value::String(kind) => Some(kind),
+        Value::Array(kinds) => {
+            let mut kinds = kinds.iter().filter_map(Value::as_str);
+            kinds.find(|kind| *kind != "null")
+        }
+        _ => None,
+    }
+}
+
 /// The texts that a property takes, where these are few.
 pub(in crate::mcp) fn choices(property: &Value) -> Vec<String> {
     if let Some(values) = property.get("enum").and_then(Value::as_array) {
         return values.iter().map(text_of).collect();
     }
-    match property.get("type").and_then(Value::as_str) {
+    // As enumerations are written that say something of each of their values.
+    let either = ["oneOf", "anyOf"].map(|key| property.get(key).and_then(Value::as_array));
+    if let Some(either) = either.into_iter().flatten().next() {
+        let values = either.iter().flat_map(|one| match one.get("const") {
+            Some(value) => vec![text_of(value)],
+            None => choices(one),
+        });
+        return values.collect();
+    }
+    match kind(property) {
         Some("boolean") => ["true", "false"].map(str::to_owned).into(),
         _ => Vec::new(),
     }
@@ -65,6 +85,8 @@ mod tests {
             assert_eq!(typed(Some(&property), text.into()), value, "{kind}: {text}");
         }
         assert_eq!(typed(None, "7".into()), json!("7"));
+        let optional = json!({ "type": ["null", "integer"] });
+        assert_eq!(typed(Some(&optional), "7".into()), json!(7));
     }
 
     #[test]
@@ -72,5 +94,9 @@ mod tests {
         assert_eq!(choices(&json!({ "enum": ["a", 1] })), ["a", "1"]);
         assert_eq!(choices(&json!({ "type": "boolean" })), ["true", "false"]);
         assert!(choices(&json!({ "type": "string" })).is_empty());
+        let told = json!({ "oneOf": [{ "const": "a", "description": "A." }, { "enum": ["b"] }] });
+        assert_eq!(choices(&told), ["a", "b"]);
+        let optional = json!({ "type": ["boolean", "null"] });
+        assert_eq!(choices(&optional), ["true", "false"]);
     }
 }

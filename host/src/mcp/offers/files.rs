@@ -17,7 +17,7 @@ use crate::file_state::Stamp;
 use crate::model::format_bytes;
 
 /// Bytes of a file that can be read: encoded, they must fit into one message.
-const MAX_BYTES: u64 = 8 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 /// Files of a folder that are listed.
 const MAX_FILES: usize = 10_000;
 /// Entries that are looked at for that.

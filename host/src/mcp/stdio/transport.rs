@@ -67,7 +67,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Streams<R, W> {
                     } else {
                         Some(wire::read(bytes).map(|heard| match heard {
                             Heard::Call(call) => call.into_message(held),
-                            Heard::Message(message) => *message,
+                            Heard::Message(message) => wire::holding(*message, held),
                         }))
                     };
                     self.lines.done(&line);

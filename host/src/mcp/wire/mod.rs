@@ -9,9 +9,14 @@ mod call;
 mod object;
 mod refusal;
 
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ProtocolVersion};
+use std::sync::Arc;
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, GetExtensions as _, JsonRpcMessage, ProtocolVersion,
+};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use tokio::sync::OwnedSemaphorePermit;
 
 pub(super) use self::call::{Arguments, Call};
 use self::object::{members, string};
@@ -26,6 +31,30 @@ pub(super) enum Heard<'a> {
     Call(Call<'a>),
     /// Anything else of the protocol.
     Message(Box<ClientJsonRpcMessage>),
+}
+
+/// The memory of a request, which is held as long as somebody has the request.
+#[derive(Clone)]
+pub(super) struct Held(
+    #[allow(dead_code, reason = "dropping it is its use")] Arc<OwnedSemaphorePermit>,
+);
+
+impl Held {
+    /// Holds it.
+    pub fn new(permit: OwnedSemaphorePermit) -> Self {
+        Self(Arc::new(permit))
+    }
+}
+
+/// The same message, which holds its memory if it is a request.
+pub(super) fn holding(
+    mut message: ClientJsonRpcMessage,
+    held: OwnedSemaphorePermit,
+) -> ClientJsonRpcMessage {
+    if let JsonRpcMessage::Request(request) = &mut message {
+        request.request.extensions_mut().insert(Held::new(held));
+    }
+    message
 }
 
 /// Requests that mean nothing without parameters of a certain form.
