@@ -2,6 +2,7 @@
 
 mod answer;
 mod process;
+mod session;
 
 use std::fmt::Write as _;
 use std::io::{BufReader, Write as _};
@@ -22,6 +23,7 @@ use tokio::sync::oneshot;
 
 pub use self::answer::{Answer, Line};
 pub use self::process::{descriptors, eventually, peak_memory, read_until, reads_nothing};
+pub use self::session::Session;
 use crate::{Stage, program};
 
 /// Longer than anything takes on the slowest machine.
@@ -375,31 +377,6 @@ impl Drop for Served {
         } else {
             let _ = self.end();
         }
-    }
-}
-
-/// A session of the first era.
-pub struct Session {
-    /// As the server called it.
-    pub id: String,
-}
-
-impl Session {
-    /// What every request of the session has.
-    pub fn headers(&self) -> Vec<(&str, &str)> {
-        vec![
-            ("Mcp-Session-Id", &self.id),
-            ("MCP-Protocol-Version", "2025-11-25"),
-        ]
-    }
-
-    /// Opens its stream of news, and waits until it is open.
-    pub fn listen(&self, served: &Served) -> Result<BufReader<Box<dyn Line>>> {
-        let mut headers = self.headers();
-        headers.push(("Accept", "text/event-stream"));
-        let mut stream = BufReader::new(served.begin("GET", "/mcp", &headers, b"")?);
-        read_until(&mut stream, "retry:")?;
-        Ok(stream)
     }
 }
 

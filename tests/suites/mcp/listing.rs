@@ -103,3 +103,45 @@ fn schemas_are_the_authors_own_and_what_contradicts_itself_is_mended() -> Result
     }
     Ok(())
 }
+
+#[test]
+fn what_is_hidden_is_not_there_though_it_is_broken() -> Result<()> {
+    let stage = Stage::new()?.module("late", b"no module")?;
+    for arguments in [
+        &["--deny", "late"][..],
+        &["--tools", "echo"],
+        &["--read-only"],
+    ] {
+        let mut client = Client::start(Era::Stateless, &stage, arguments)?;
+        let call = json!({ "name": "late", "arguments": {} });
+        let refused = client.ask("tools/call", call)?.expect_err("it is hidden");
+        assert_eq!(refused["code"], -32602, "{refused}");
+        let said = refused["message"].as_str().unwrap_or_default();
+        ensure!(said.starts_with("unknown tool"), "{said}");
+    }
+    // Whom it is not hidden from is told what is wrong with it.
+    let mut client = Client::start(Era::Stateless, &stage, &[])?;
+    let told = client.call("late", json!({}))?;
+    ensure!(told["isError"] == true, "{told}");
+    Ok(())
+}
+
+#[test]
+fn read_only_holds_behind_resources_too() -> Result<()> {
+    let stage = Stage::new()?.entries(
+        "[serve.resources.echo]\ntool = \"echo\"\nuri = \"echo://it\"\narguments = { text = \"x\" }\n",
+    );
+    let read = json!({ "uri": "echo://it" });
+    let mut client = Client::start(Era::Stateless, &stage, &[])?;
+    client.wait_for_tool("echo")?;
+    client.request("resources/read", read.clone())?;
+    let mut client = Client::start(Era::Stateless, &stage, &["--read-only"])?;
+    let refused = client
+        .ask("resources/read", read)?
+        .expect_err("it may change something");
+    ensure!(
+        refused["message"].to_string().contains("changes nothing"),
+        "{refused}"
+    );
+    Ok(())
+}

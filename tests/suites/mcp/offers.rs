@@ -222,7 +222,10 @@ fn what_is_not_offered_is_not_there_in_the_words_of_each_era() -> Result<()> {
         }
         let giant = json!({ "uri": "docs://handbook/giant.md" });
         let (code, text) = refused(&mut client, "resources/read", giant)?;
-        ensure!(code == -32603 && text.contains("up to 1 MiB"), "{code}: {text}");
+        ensure!(
+            code == -32603 && text.contains("up to 1 MiB"),
+            "{code}: {text}"
+        );
         for method in ["resources/list", "resources/templates/list", "prompts/list"] {
             let (code, _) = refused(&mut client, method, json!({ "cursor": "x" }))?;
             assert_eq!(code, -32602, "{method}");
