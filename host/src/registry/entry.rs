@@ -165,7 +165,7 @@ impl Entry {
 
     /// Whether the answer of a call is what its command prints.
     pub fn is_command(&self) -> bool {
-        matches!(self.runner, Runner::Command(_))
+        self.command().is_some()
     }
 
     /// The command, if it is one.

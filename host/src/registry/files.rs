@@ -175,10 +175,11 @@ impl ModuleFiles {
                 let heir = heirs.get(&path);
                 let is_needed = heir.is_some_and(|heir| self.loading.contains_key(heir));
                 let known = self.known.entry(path).or_default();
-                let away = match known.missing_since {
-                    Some(since) if is_needed => since.elapsed() + WRITING,
-                    _ if is_needed => WRITING,
-                    _ => patience.away,
+                let away = if is_needed {
+                    let since = known.missing_since.as_ref();
+                    since.map_or(Duration::ZERO, Instant::elapsed) + WRITING
+                } else {
+                    patience.away
                 };
                 again = known.note(read, away).into_iter().chain(again).min();
             }
