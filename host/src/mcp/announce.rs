@@ -16,7 +16,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::Server;
-use super::offers::{File, Offers};
+use super::offers::{ListedFile, Offers};
 use crate::config::ReloadMethod;
 use crate::reload::Change;
 
@@ -154,7 +154,7 @@ pub(super) struct Announcer {
     /// What clients were told of.
     told: Arc<Offers>,
     /// The files that they were told of; `None`: nobody has looked yet.
-    files: Option<BTreeMap<String, File>>,
+    files: Option<BTreeMap<String, ListedFile>>,
 }
 
 impl Announcer {
@@ -239,19 +239,13 @@ impl Announcer {
             let found = self.files.iter().flatten();
             let mut same = 0;
             for (uri, file) in found {
-                match known.get(uri) {
-                    Some(before) if before.stamp != file.stamp => {
-                        same += 1;
-                        news.updated.insert(uri.clone());
-                        // Its size is in the list.
-                        news.resources |= before.size != file.size;
-                    }
-                    Some(_) => same += 1,
-                    None => {
-                        news.resources = true;
-                        news.updated.insert(uri.clone());
-                    }
+                let before = known.get(uri);
+                if before.is_none_or(|before| before.stamp != file.stamp) {
+                    news.updated.insert(uri.clone());
                 }
+                // The list has its size, and words of the configuration.
+                news.resources |= before.is_none_or(|before| before.listed != file.listed);
+                same += usize::from(before.is_some());
             }
             if same < known.len() {
                 news.resources = true;

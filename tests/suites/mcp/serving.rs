@@ -131,6 +131,80 @@ fn each_list_is_news_once_and_alone() -> Result<()> {
 }
 
 #[test]
+fn words_that_a_list_shows_are_news_too() -> Result<()> {
+    let folder = |uri: &str, words: &str| {
+        format!("[serve.resources.docs]\nfolder = \"docs\"\nuri = \"{uri}\"\n{words}\n")
+    };
+    let echo = |uri: &str, words: &str| {
+        format!("[serve.resources.said]\ntool = \"echo\"\nuri = \"{uri}\"\n{words}\n")
+    };
+    let prompt = |words: &str, argument: &str| {
+        format!(
+            "[serve.prompts.a]\ntext = \"Say {{a}}.\"\n{words}\n[serve.prompts.a.arguments.a]\n{argument}\n"
+        )
+    };
+    let changes = [
+        (RESOURCES, folder("d:/", "description = \"Ours.\"")),
+        (RESOURCES, folder("d:/", "title = \"Handbook\"")),
+        (RESOURCES, folder("e:/", "title = \"Handbook\"")),
+        (
+            RESOURCES,
+            folder("e:/", "title = \"Handbook\"\ninclude = [\"*.md\"]"),
+        ),
+        (RESOURCES, echo("said:it", "")),
+        (RESOURCES, echo("said:it", "description = \"Says it.\"")),
+        (RESOURCES, echo("said:it", "media_type = \"text/plain\"")),
+        (RESOURCES, echo("said:{it}", "media_type = \"text/plain\"")),
+        (RESOURCES, echo("said:{it}", "title = \"Said\"")),
+        (PROMPTS, prompt("", "")),
+        (PROMPTS, prompt("description = \"Says it.\"", "")),
+        (PROMPTS, prompt("title = \"Say\"", "")),
+        (
+            PROMPTS,
+            prompt("title = \"Say\"", "description = \"What.\""),
+        ),
+        (PROMPTS, prompt("title = \"Say\"", "required = true")),
+    ];
+    for era in ERAS {
+        let stage = Stage::new()?.entries(&folder("d:/", ""));
+        stage.folder("docs")?;
+        fs::write(stage.path("docs/a.md"), "one")?;
+        fs::write(stage.path("docs/b.txt"), "one")?;
+        let mut client = listener(era, &stage, &[])?;
+        let bare = Stage::at(stage.root())?;
+        let mut kind = RESOURCES;
+        for (list, entries) in &changes {
+            if *list != kind {
+                // One kind goes as the other comes.
+                reconfigure(&bare, "")?;
+                client.hear(kind).context("what is gone")?;
+                kind = list;
+            }
+            reconfigure(&bare, entries)?;
+            client.hear(list).with_context(|| entries.clone())?;
+            assert_eq!(lists(&mut client)?, [""; 0], "{entries}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_title_of_a_folder_is_before_the_names_of_its_files() -> Result<()> {
+    let stage = Stage::new()?.entries(
+        "[serve.resources.docs]\nfolder = \"docs\"\ntitle = \"Handbook\"\ndescription = \"Ours.\"",
+    );
+    stage.folder("docs")?;
+    fs::write(stage.path("docs/a.md"), "one")?;
+    let mut client = Client::start(Era::Stateless, &stage, &[])?;
+    let listed = client.request("resources/list", json!({}))?;
+    let file = &listed["resources"][0];
+    assert_eq!(file["name"], "a.md");
+    assert_eq!(file["title"], "Handbook: a.md");
+    assert_eq!(file["description"], "Ours.");
+    Ok(())
+}
+
+#[test]
 fn files_that_come_and_change_are_told_to_who_follows_them() -> Result<()> {
     for era in ERAS {
         let stage = Stage::new()?.entries(

@@ -16,10 +16,11 @@ use std::sync::Arc;
 
 use rmcp::model::ServerCapabilities;
 
-pub(super) use files::{File, Files, FolderError};
+use files::File;
+pub(super) use files::{Files, FolderError};
 pub(super) use media::contents;
 pub(super) use prompts::{Making, Prompts};
-pub(super) use resources::{Found, Resources};
+pub(super) use resources::{Found, ListedFile, Resources};
 
 use super::listing::Listing;
 use super::options::ServeOptions;
