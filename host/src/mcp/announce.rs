@@ -17,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::Server;
 use super::offers::{ListedFile, Offers};
-use crate::config::ReloadMethod;
 use crate::reload::Change;
 
 /// News that wait for a slow client; one that misses some asks for everything again.
@@ -180,12 +179,12 @@ impl Announcer {
             server.tell(lists);
             let files = self.look_at_files(&server, answers).await;
             server.tell(files);
-            let reload = server.host.config().runtime.reload.clone();
-            let looks = reload.method.value != ReloadMethod::Off && self.told.resources.has_files();
+            let pause = server.host.config().runtime.reload.poll.value;
+            let looks = server.follows_files() && self.told.resources.has_files();
             drop(server);
             let next = async {
                 if looks {
-                    tokio::time::sleep(reload.poll.value).await;
+                    tokio::time::sleep(pause).await;
                 } else {
                     std::future::pending::<()>().await;
                 }

@@ -208,7 +208,8 @@ impl ServerHandler for Client {
     fn get_info(&self) -> ServerConfig {
         let offers = self.server.offers();
         let program = Implementation::new("prx-host", env!("CARGO_PKG_VERSION"));
-        let config = ServerConfig::new(offers.capabilities()).with_server_info(program);
+        let config = ServerConfig::new(offers.capabilities(self.server.follows_files()))
+            .with_server_info(program);
         match &offers.options.instructions {
             Some(text) => config.with_instructions(text.clone()),
             None => config,

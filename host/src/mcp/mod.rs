@@ -46,6 +46,7 @@ use self::announce::News;
 use self::offers::Offers;
 use self::offers::kept::Kept;
 use self::wire::{Refusal, To};
+use crate::config::ReloadMethod;
 use crate::host::Host;
 
 /// Bytes of requests that are held at one time, for all clients together.
@@ -133,6 +134,11 @@ impl Server {
         if let Ok(places) = self.calls.acquire_many(all).await {
             places.forget();
         }
+    }
+
+    /// Whether anybody looks for changes of files.
+    fn follows_files(&self) -> bool {
+        self.host.config().runtime.reload.method.value != ReloadMethod::Off
     }
 
     /// What is offered at this moment, made once for each snapshot and configuration.

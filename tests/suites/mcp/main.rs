@@ -5,6 +5,7 @@ mod agent;
 mod calls;
 mod client;
 mod ends;
+mod following;
 mod hostile;
 mod http;
 mod leaving;
