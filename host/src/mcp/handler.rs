@@ -10,11 +10,11 @@ use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    ContentBlock, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel,
-    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
-    UnsubscribeRequestParams,
+    ContentBlock, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
+    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -24,6 +24,7 @@ use super::cut::Room;
 use super::offers::Offers;
 use super::telling::Ears;
 use super::wire::{Arguments, Refusal, To};
+use super::words::unknown_method;
 use super::{Server, announce, answer};
 use crate::model::{CallOptions, CallReport};
 
@@ -64,10 +65,7 @@ impl Client {
     /// The least level of the messages that are wanted with a request. Requests of the
     /// stateless era say so themselves, or want none.
     fn level(&self, context: &RequestContext<RoleServer>) -> Option<LoggingLevel> {
-        let is_stateless = context
-            .protocol_version()
-            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
-        if is_stateless {
+        if is_stateless(context) {
             return context.meta.log_level();
         }
         Some(*self.level.lock().unwrap_or_else(PoisonError::into_inner))
@@ -192,6 +190,13 @@ impl Client {
         }
         Ok(Some(report))
     }
+}
+
+/// Whether a request is of the era without sessions.
+fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    let first = ProtocolVersion::V_2026_07_28;
+    let version = context.protocol_version();
+    version.is_some_and(|version| version.as_str() >= first.as_str())
 }
 
 /// What a client calls itself, cut where that is no name any more.
@@ -319,6 +324,15 @@ impl ServerHandler for Client {
     ) -> Result<CompleteResult, ErrorData> {
         let completion = self.server.offers().complete(&request)?;
         Ok(CompleteResult::new(completion))
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let text = unknown_method(&request.method, is_stateless(&context));
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
     }
 
     fn accepted_subscription_filter(

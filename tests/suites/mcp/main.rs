@@ -12,6 +12,7 @@ mod leaving;
 mod limits;
 mod lines;
 mod listing;
+mod methods;
 mod news;
 mod offers;
 mod prompts;
