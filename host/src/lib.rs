@@ -49,7 +49,7 @@ pub use runtime::native::{NativeAdapter, health as native_health};
 #[cfg(feature = "wasm-runtime")]
 pub use runtime::wasm::{
     adapter::WasmAdapter,
-    compile_cache::Statistics as CacheStatistics,
+    compile_cache::{Contents as CacheContents, Statistics as CacheStatistics},
     fault::ModuleFault,
     health as wasm_health,
     inspect::{ImportOffer, Inspection},

@@ -76,7 +76,7 @@ fn pages_of_others_and_names_of_others_are_refused() -> Result<()> {
         let other = format!("https://{name}:{port}");
         assert_eq!(list(&[("Origin", &other)])?.status, 403, "{other}");
     }
-    for path in ["/metrics", "/readyz", "/healthz"] {
+    for path in ["/metrics", "/readyz", "/healthz", "/nothing"] {
         let status = served
             .send("GET", path, &[("Host", "evil.example.com")], "")?
             .status;
@@ -221,6 +221,9 @@ fn numbers_are_there_for_operators() -> Result<()> {
             "{line} is not in\n{metrics}"
         );
     }
+    // The two modules are in the cache, which other tests fill, too.
+    ensure!(served.number("prx_host_cache_entries")? >= 2, "{metrics}");
+    ensure!(served.number("prx_host_cache_bytes")? > 1_000, "{metrics}");
     Ok(())
 }
 

@@ -331,5 +331,5 @@ type Counted = (Arc<Server>, Arc<Sessions>, Arc<Door>);
 
 async fn metrics(State((server, sessions, door)): State<Counted>) -> impl IntoResponse {
     let kind = [(CONTENT_TYPE, metrics::CONTENT_TYPE)];
-    (kind, metrics::text(&server, &sessions, &door))
+    (kind, metrics::text(&server, &sessions, &door).await)
 }
