@@ -22,6 +22,7 @@ mod grants;
 mod host;
 #[cfg(feature = "wasm-runtime")]
 pub mod install;
+mod json;
 pub mod lint;
 #[cfg(feature = "mcp")]
 pub mod mcp;
