@@ -9,9 +9,9 @@ use std::time::Duration;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use rmcp::ErrorData;
 use rmcp::model::{
-    GetPromptRequestParams, GetPromptResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, PaginatedRequestParams, PromptMessage, ReadResourceResult,
-    ResourceContents, Role,
+    ErrorCode, GetPromptRequestParams, GetPromptResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, PromptMessage,
+    ReadResourceResult, ResourceContents, Role,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
@@ -31,6 +31,9 @@ use crate::model::{Content, ResourceBody, ToolOutput};
 pub(super) const LOOKS: usize = 8;
 /// How long one may take: some file systems never answer.
 const LOOKING: Duration = Duration::from_secs(30);
+/// What those hear who would follow a file where none is followed.
+const UNFOLLOWED: &str = "no resource can be followed: this host does not look for changes \
+    while `runtime.reload.method` is \"off\" in its configuration; it does with \"auto\" or \"poll\"";
 
 impl Server {
     /// Looks at files, off the threads that serve.
@@ -186,6 +189,13 @@ impl Client {
 
     /// Follows a file, or does not any more.
     pub(super) async fn follow(&self, uri: String) -> Result<(), ErrorData> {
+        if !self.server.follows_files() {
+            return Err(ErrorData::new(
+                ErrorCode::METHOD_NOT_FOUND,
+                UNFOLLOWED,
+                None,
+            ));
+        }
         let offers = self.server.offers();
         let Some(Found::File { files, path }) = offers.resources.find(&uri) else {
             return Err(not_there(

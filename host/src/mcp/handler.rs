@@ -7,11 +7,11 @@ use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel,
-    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
-    UnsubscribeRequestParams,
+    CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -21,6 +21,7 @@ use super::calling::Asker;
 use super::memory::Held;
 use super::telling::Ears;
 use super::wire::Arguments;
+use super::words::unknown_method;
 use super::{Server, announce};
 
 /// One client of a server: a connection, a session, or a single request.
@@ -51,10 +52,7 @@ impl Client {
     /// Who asks for a call of a tool, with a request.
     pub(super) fn asker(&self, tool: &str, context: &RequestContext<RoleServer>) -> Asker {
         let version = context.protocol_version();
-        let is_since = |first: ProtocolVersion| {
-            let version = version.as_ref();
-            version.is_some_and(|version| version.as_str() >= first.as_str())
-        };
+        let is_since = |first| is_since(version.as_ref(), &first);
         // Requests of the stateless era say themselves what they want to hear, or want
         // nothing.
         let level = if is_since(ProtocolVersion::V_2026_07_28) {
@@ -96,6 +94,11 @@ impl Client {
     }
 }
 
+/// Whether a revision of the protocol is that one or a later one.
+fn is_since(version: Option<&ProtocolVersion>, first: &ProtocolVersion) -> bool {
+    version.is_some_and(|version| version.as_str() >= first.as_str())
+}
+
 /// Waits for something that ends soon after `cancel` is cancelled, and cancels it when `gone`
 /// is.
 pub(super) async fn until_cancelled<T>(
@@ -125,7 +128,8 @@ impl ServerHandler for Client {
     fn get_info(&self) -> ServerConfig {
         let offers = self.server.offers();
         let program = Implementation::new("prx-host", env!("CARGO_PKG_VERSION"));
-        let config = ServerConfig::new(offers.capabilities()).with_server_info(program);
+        let config = ServerConfig::new(offers.capabilities(self.server.follows_files()))
+            .with_server_info(program);
         match &offers.options.instructions {
             Some(text) => config.with_instructions(text.clone()),
             None => config,
@@ -235,6 +239,17 @@ impl ServerHandler for Client {
     ) -> Result<CompleteResult, ErrorData> {
         let completion = self.server.offers().complete(&request)?;
         Ok(CompleteResult::new(completion))
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let version = context.protocol_version();
+        let is_stateless = is_since(version.as_ref(), &ProtocolVersion::V_2026_07_28);
+        let text = unknown_method(&request.method, is_stateless);
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
     }
 
     fn accepted_subscription_filter(

@@ -49,6 +49,7 @@ use self::memory::Memory;
 use self::offers::Offers;
 use self::offers::kept::Kept;
 use self::wire::{Refusal, To};
+use crate::config::ReloadMethod;
 use crate::host::Host;
 
 /// A host as its clients see it. Shared by all of them.
@@ -124,6 +125,11 @@ impl Server {
         if let Ok(places) = self.calls.acquire_many(all).await {
             places.forget();
         }
+    }
+
+    /// Whether anybody looks for changes of files.
+    fn follows_files(&self) -> bool {
+        self.host.config().runtime.reload.method.value != ReloadMethod::Off
     }
 
     /// What is offered at this moment, made once for each snapshot and configuration.

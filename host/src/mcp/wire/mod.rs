@@ -59,6 +59,10 @@ const OF_SESSIONS: [&str; 4] = [
     "resources/unsubscribe",
 ];
 
+/// Requests besides calls whose arguments are somebody's own: a key that stands twice would
+/// be lost in the library.
+const WITH_ARGUMENTS: [&str; 2] = ["completion/complete", "prompts/get"];
+
 /// The members of a message that JSON-RPC knows.
 #[derive(Default)]
 struct Envelope<'a> {
@@ -153,6 +157,14 @@ fn request<'a>(
         })?),
         None => None,
     };
+    if let Some(params) = envelope.params
+        && WITH_ARGUMENTS.contains(&method)
+    {
+        crate::json::parse(params).map_err(|error| {
+            let text = format!("the parameters of `{method}` can not be read: {error}");
+            Refusal::wrong_params(to.clone(), text)
+        })?;
+    }
     let is_object = |params: &str| params.starts_with('{');
     match (id, envelope.params) {
         (Some(id), params) if method == "tools/call" => {
