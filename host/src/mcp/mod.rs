@@ -78,7 +78,7 @@ impl Server {
         Arc::new(Self {
             queue: Semaphore::new(options.max_calls + options.max_waiting),
             calls: Semaphore::new(options.max_calls),
-            memory: Memory::new(),
+            memory: Memory::new(options.max_answer_bytes),
             last: CancellationToken::new(),
             offers: ArcSwapOption::empty(),
             kept: Kept::default(),

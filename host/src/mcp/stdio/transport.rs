@@ -231,6 +231,8 @@ where
 
     async fn close(&mut self) -> io::Result<()> {
         self.own.ended().await;
-        self.output.close().await
+        // That a client is gone is no fault.
+        let _ = self.output.close().await;
+        Ok(())
     }
 }
