@@ -6,6 +6,7 @@ use prx_host::Host;
 use prx_host::model::{ArgumentFault, CallOptions, LimitKind, Outcome};
 use prx_tests::Stage;
 use prx_tests::calls::assert_healthy;
+use prx_tests::plugin;
 use serde_json::{Value, json};
 
 async fn call_text(host: &Host, tool: &str, arguments: &str) -> Outcome {
@@ -155,4 +156,38 @@ async fn twenty_megabytes_are_too_many_and_a_few_are_not() -> Result<()> {
         outcome.kind()
     );
     assert_healthy(&host).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_whole_number_with_a_fraction_of_zero_is_an_integer_to_a_skill() -> Result<()> {
+    let stage = Stage::new()?
+        .module("counter", &std::fs::read(plugin("counter")?)?)?
+        .entries("[tools.custom.counter.capabilities]\nmax_state_kb = 64");
+    let host = stage.open().await?;
+    for (by, value) in [("100.0", 100), ("1e2", 200), ("-50.00", 150), ("5", 155)] {
+        let arguments = format!(r#"{{"name": "1.0", "by": {by}}}"#);
+        let outcome = call_text(&host, "counter_increment", &arguments).await;
+        let counted = outcome.ok().and_then(|output| output.structured.clone());
+        ensure!(
+            counted == Some(json!({ "name": "1.0", "value": value })),
+            "{by}: {outcome:?}"
+        );
+    }
+    let refused = faults(&host, "counter_increment", r#"{"name": "a", "by": 100.5}"#).await?;
+    ensure!(refused[0].message.contains("100.5"), "{refused:?}");
+    // The schema has nothing against it; the skill would have to round.
+    let outcome = call_text(
+        &host,
+        "counter_increment",
+        r#"{"name": "a", "by": 9007199254740993.0}"#,
+    )
+    .await;
+    match outcome {
+        Outcome::ToolError(error) => ensure!(
+            error.message.contains("argument `by`") && error.message.contains("rounded"),
+            "{error:?}"
+        ),
+        other => bail!("{other:?}"),
+    }
+    Ok(())
 }

@@ -19,8 +19,10 @@ use tokio::time::timeout;
 
 use super::Server;
 use super::answer;
+use super::calling::Way;
 use super::cut::Room;
-use super::handler::{Client, Way};
+use super::handler::{Client, until_cancelled};
+use super::memory::Held;
 use super::offers::{FolderError, Found, Making, contents, kept};
 use super::pages::page;
 use crate::model::{Content, ResourceBody, ToolOutput};
@@ -106,6 +108,7 @@ impl Client {
                     "this answer is not kept any more: call the tool again, or ask it for a part",
                 )
             })?;
+            self.hold(&context, text.len()).await;
             return Ok(ReadResourceResult::new(vec![ResourceContents::text(
                 &*text, uri,
             )]));
@@ -124,6 +127,7 @@ impl Client {
                     }
                     FolderError::TooLarge(_) => ErrorData::internal_error(error.to_string(), None),
                 })?;
+                self.hold(&context, bytes.len()).await;
                 Ok(ReadResourceResult::new(vec![contents(uri, &path, bytes)]))
             }
             Some(Found::Answer { answer, values }) => {
@@ -160,6 +164,13 @@ impl Client {
         Ok(result)
     }
 
+    /// Waits for the memory of an answer.
+    async fn hold(&self, context: &RequestContext<RoleServer>, bytes: usize) {
+        if let Some(held) = Held::of(&context.extensions) {
+            self.server.memory.answer(held, bytes as u64).await;
+        }
+    }
+
     /// What a tool answers that is behind something else.
     async fn output(
         &self,
@@ -167,7 +178,10 @@ impl Client {
         arguments: &str,
         context: RequestContext<RoleServer>,
     ) -> Result<ToolOutput, ErrorData> {
-        match self.run(tool, Way::Behind, arguments, context).await? {
+        let asker = self.asker(tool, &context);
+        let cancel = asker.cancel.clone();
+        let call = self.server.run(tool, Way::Behind, arguments, asker);
+        match until_cancelled(call, &context.ct, &cancel).await? {
             Some(report) => answer::output(tool, report.outcome),
             None => Err(ErrorData::internal_error("cancelled", None)),
         }

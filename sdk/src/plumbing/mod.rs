@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod arguments;
+mod numbers;
 pub mod schema;
 
 pub use crate::error::ToolError;

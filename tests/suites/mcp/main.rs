@@ -2,6 +2,7 @@
 //! Protocol, in both of its eras.
 
 mod agent;
+mod alone;
 mod calls;
 mod client;
 mod ends;

@@ -7,6 +7,7 @@
 mod connection;
 mod door;
 mod guard;
+mod headers;
 mod held;
 mod intake;
 mod metrics;

@@ -9,18 +9,16 @@ mod call;
 mod object;
 mod refusal;
 
-use std::sync::Arc;
-
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, GetExtensions as _, JsonRpcMessage, ProtocolVersion,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use tokio::sync::OwnedSemaphorePermit;
 
 pub(super) use self::call::{Arguments, Call};
 use self::object::{members, string};
 pub(super) use self::refusal::{Refusal, To};
+use super::memory::Held;
 
 /// Bytes at the beginning of a message that is too long in which its id is looked for.
 pub(super) const HEAD: usize = 4 << 10;
@@ -33,26 +31,10 @@ pub(super) enum Heard<'a> {
     Message(Box<ClientJsonRpcMessage>),
 }
 
-/// The memory of a request, which is held as long as somebody has the request.
-#[derive(Clone)]
-pub(super) struct Held(
-    #[allow(dead_code, reason = "dropping it is its use")] Arc<OwnedSemaphorePermit>,
-);
-
-impl Held {
-    /// Holds it.
-    pub fn new(permit: OwnedSemaphorePermit) -> Self {
-        Self(Arc::new(permit))
-    }
-}
-
 /// The same message, which holds its memory if it is a request.
-pub(super) fn holding(
-    mut message: ClientJsonRpcMessage,
-    held: OwnedSemaphorePermit,
-) -> ClientJsonRpcMessage {
+pub(super) fn holding(mut message: ClientJsonRpcMessage, held: Held) -> ClientJsonRpcMessage {
     if let JsonRpcMessage::Request(request) = &mut message {
-        request.request.extensions_mut().insert(Held::new(held));
+        request.request.extensions_mut().insert(held);
     }
     message
 }

@@ -94,6 +94,7 @@ fn thread() -> io::Result<&'static Sender<Order>> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{PipeWriter, Write as _};
     use std::os::fd::AsRawFd as _;
     use std::pin::pin;
     use std::sync::Arc;
@@ -122,6 +123,22 @@ mod tests {
         (launch, begun)
     }
 
+    /// A process that the thread of this module waits for, until a byte is written: what is
+    /// ordered after it is certainly not done before.
+    fn held() -> (Launch, PipeWriter) {
+        let (reader, writer) = io::pipe().unwrap();
+        let mut launch = launch(Path::new("/bin/true"));
+        let hold = move || {
+            let mut byte = 0_u8;
+            // SAFETY: one byte is written to `byte`.
+            unsafe { libc::read(reader.as_raw_fd(), (&raw mut byte).cast(), 1) };
+            Ok(())
+        };
+        // SAFETY: the step only makes a system call.
+        unsafe { launch.step(hold) };
+        (launch, writer)
+    }
+
     /// Waits until whatever was ordered before is done: orders are taken in turn.
     async fn catch_up() {
         drop(start(launch(Path::new("/bin/true"))).await.unwrap());
@@ -129,10 +146,15 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_started_for_somebody_who_is_gone_is_killed() {
+        let (holding, mut writer) = held();
+        let mut first = pin!(start(holding));
+        assert!(poll!(&mut first).is_pending());
         let (launch, begun) = lasting();
         let exit = {
             let mut starting = pin!(start(launch));
             assert!(poll!(&mut starting).is_pending());
+            writer.write_all(b"g").unwrap();
+            first.await.unwrap();
             catch_up().await;
             let id = Pid::from_raw(begun.load(Ordering::SeqCst)).unwrap();
             pidfd_open(id, PidfdFlags::empty()).unwrap()
@@ -144,16 +166,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_nobody_waits_for_any_more_is_not_started() {
-        let (reader, mut writer) = io::pipe().unwrap();
-        let mut holding = launch(Path::new("/bin/true"));
-        let hold = move || {
-            let mut byte = 0_u8;
-            // SAFETY: one byte is written to `byte`.
-            unsafe { libc::read(reader.as_raw_fd(), (&raw mut byte).cast(), 1) };
-            Ok(())
-        };
-        // SAFETY: the step only makes a system call.
-        unsafe { holding.step(hold) };
+        let (holding, mut writer) = held();
         let mut first = pin!(start(holding));
         assert!(poll!(&mut first).is_pending());
         let (launch, begun) = lasting();
@@ -161,7 +174,7 @@ mod tests {
             let mut starting = pin!(start(launch));
             assert!(poll!(&mut starting).is_pending());
         }
-        io::Write::write_all(&mut writer, b"g").unwrap();
+        writer.write_all(b"g").unwrap();
         first.await.unwrap();
         catch_up().await;
         assert_eq!(begun.load(Ordering::SeqCst), 0);

@@ -11,7 +11,7 @@ use wasmtime::component::{Component, InstancePre, Linker};
 use wasmtime::{Config, InstanceAllocationStrategy, OptLevel};
 
 use super::call_state::CallState;
-use super::clock::Clock;
+use super::clock::{Clock, Ticking};
 use super::{imports, pool};
 
 /// Stack that a guest may use. Deeper recursion is a trap.
@@ -37,15 +37,17 @@ pub enum Allocation {
 pub struct Engine {
     wasmtime: wasmtime::Engine,
     clock: Clock,
-    /// Made for the first component, and for the first core module: not every process
-    /// runs one.
+    /// Each is made for the first module of its kind: not every process runs one, and to
+    /// link HTTP takes half as long as all else together.
     linker: OnceLock<Result<Linker<CallState>, String>>,
+    http_linker: OnceLock<Result<Linker<CallState>, String>>,
     core_linker: OnceLock<Result<wasmtime::Linker<CallState>, String>>,
     fingerprint: [u8; 32],
 }
 
 impl Engine {
-    /// Makes the engine and starts its clock, which stops when the engine is dropped.
+    /// Makes the engine and its clock, whose thread ends with the engine. It ticks for guests
+    /// of [`Host`](crate::Host) only.
     ///
     /// # Errors
     ///
@@ -73,6 +75,7 @@ impl Engine {
             wasmtime,
             clock,
             linker: OnceLock::new(),
+            http_linker: OnceLock::new(),
             core_linker: OnceLock::new(),
         }
     }
@@ -88,6 +91,11 @@ impl Engine {
         self.fingerprint
     }
 
+    /// Makes a guest yield now and then, as long as the result is kept.
+    pub(super) fn tick(&self) -> Ticking {
+        self.clock.tick()
+    }
+
     /// Compiles a component. Takes from milliseconds to minutes; never call it on an
     /// async worker.
     pub fn compile(&self, bytes: &[u8]) -> wasmtime::Result<Component> {
@@ -96,9 +104,15 @@ impl Engine {
 
     /// Resolves a component's imports, once for all its calls.
     pub fn link(&self, component: &Component) -> wasmtime::Result<InstancePre<CallState>> {
-        let linker = made(&self.linker, || {
+        let wants_http = imports::wants_http(&self.wasmtime, component);
+        let place = if wants_http {
+            &self.http_linker
+        } else {
+            &self.linker
+        };
+        let linker = made(place, || {
             let mut linker = Linker::new(&self.wasmtime);
-            imports::add_to_linker(&mut linker).map(|()| linker)
+            imports::add_to_linker(&mut linker, wants_http).map(|()| linker)
         })?;
         linker.instantiate_pre(component)
     }

@@ -36,6 +36,11 @@ pub(super) async fn text(server: &Server, sessions: &Sessions, door: &Door) -> S
         server.waiting(),
     );
     text.gauge(
+        "prx_host_answer_bytes",
+        "Bytes of large answers that clients have not taken yet.",
+        server.memory.of_answers(),
+    );
+    text.gauge(
         "prx_host_http_sessions",
         "Sessions that were begun and have not ended.",
         sessions.count(),
