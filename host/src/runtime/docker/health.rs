@@ -64,16 +64,12 @@ impl Reached {
         if self.is_silent {
             return Err(silent());
         }
-        match timeout(TELLING, image::look(&self.client, image)).await {
-            Ok(looked) => match looked? {
-                Some(_) => Ok(()),
-                None => Err(image::not_pulled(image, &self.auto_pull)),
-            },
-            Err(_) => {
-                self.is_silent = true;
-                Err(silent())
-            }
-        }
+        let Ok(looked) = timeout(TELLING, image::look(&self.client, image)).await else {
+            self.is_silent = true;
+            return Err(silent());
+        };
+        let missing = || image::not_pulled(image, &self.auto_pull);
+        looked?.map(drop).ok_or_else(missing)
     }
 }
 
