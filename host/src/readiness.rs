@@ -1,7 +1,8 @@
 //! What keeps tools from being called although they are loaded: a program, a shell, an
 //! engine or a folder that is not there; and files that look like modules and are none.
 //!
-//! Invariant: nothing is run to find out. A daemon is asked whether it is there, at most.
+//! Invariant: nothing is run to find out. A daemon is asked whether it is there and which
+//! images it has, at most, and is not waited for.
 
 use std::path::PathBuf;
 
@@ -9,8 +10,12 @@ use serde::Serialize;
 
 use crate::command::ProgramTemplate;
 use crate::config::{Backend, SandboxBackend};
+#[cfg(not(feature = "docker"))]
+use crate::config::{Config, Environment};
 use crate::host::Host;
 use crate::registry::{CommandTool, Snapshot, Tool};
+#[cfg(feature = "docker")]
+use crate::runtime::docker::Reached as Engine;
 use crate::runtime::{Program, RuntimeError, native, passed_over};
 
 /// A tool whose calls would not begin as things are now.
@@ -40,7 +45,8 @@ impl Host {
     /// Granted folders that are missing are said by
     /// [`Entry::missing_folders`](crate::Entry::missing_folders).
     pub async fn not_ready(&self, snapshot: &Snapshot) -> Vec<NotReady> {
-        let mut engine: Option<Result<(), RuntimeError>> = None;
+        let config = self.config();
+        let mut engine: Option<Result<Engine, RuntimeError>> = None;
         let mut found = Vec::new();
         for tool in snapshot.tools() {
             let Some(command) = tool.entry().command() else {
@@ -50,10 +56,14 @@ impl Host {
                 Where::Module => None,
                 Where::Process => self.missing_for_process(command).err(),
                 Where::Container => {
-                    if engine.is_none() {
-                        engine = Some(self.ask_engine().await);
-                    }
-                    let fault = engine.clone().and_then(Result::err);
+                    let asked = match engine {
+                        Some(ref mut asked) => asked,
+                        None => engine.insert(Engine::reach(&config, self.environment()).await),
+                    };
+                    let fault = match asked {
+                        Ok(engine) => engine.has(tool.entry().image(&config)).await.err(),
+                        Err(error) => Some(error.clone()),
+                    };
                     fault.or_else(|| self.missing_folder(command).err())
                 }
             };
@@ -99,22 +109,6 @@ impl Host {
         let workspace = &config.runtime.workspace.value;
         native::working_folder(workspace, command.working_dir.as_deref()).map(drop)
     }
-
-    #[cfg(feature = "docker")]
-    async fn ask_engine(&self) -> Result<(), RuntimeError> {
-        crate::runtime::docker::reach(&self.config(), self.environment()).await
-    }
-
-    /// Entries of containers are broken already.
-    #[cfg(not(feature = "docker"))]
-    #[allow(
-        clippy::unused_async,
-        clippy::unused_self,
-        reason = "as in a build with containers"
-    )]
-    async fn ask_engine(&self) -> Result<(), RuntimeError> {
-        Ok(())
-    }
 }
 
 /// Where a command runs.
@@ -123,4 +117,21 @@ enum Where {
     Module,
     Process,
     Container,
+}
+
+/// What is asked whether it is there. In a build without containers their entries are broken
+/// already, and nobody is asked.
+#[cfg(not(feature = "docker"))]
+struct Engine;
+
+#[cfg(not(feature = "docker"))]
+#[allow(clippy::unused_async, reason = "as in a build with containers")]
+impl Engine {
+    async fn reach(_config: &Config, _environment: &Environment) -> Result<Self, RuntimeError> {
+        Ok(Self)
+    }
+
+    async fn has(&mut self, _image: &str) -> Result<(), RuntimeError> {
+        Ok(())
+    }
 }

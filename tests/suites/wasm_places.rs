@@ -143,6 +143,30 @@ async fn who_finds_no_place_is_told_so_and_served_when_one_is_free() -> Result<(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_says_how_long_it_waited_for_its_place_as_a_skill_does() -> Result<()> {
+    let stage = Stage::new()?
+        .guests(&["time", "command"])?
+        .entries("[tools.custom.time]\ntimeout_secs = 600");
+    let host = stage.open().await?;
+    for tool in ["time_stdin", "command"] {
+        let at_once = host.call(tool, "{}", CallOptions::default()).await;
+        ensure!(matches!(at_once.outcome, Outcome::Ok(_)), "{at_once:?}");
+        let mut crowd = Crowd::gather(&host).await?;
+        let mut call = Box::pin(host.call(tool, "{}", CallOptions::default()));
+        // Its code is there: whatever keeps it is the crowd.
+        let kept = tokio::time::timeout(Duration::from_secs(1), &mut call).await;
+        ensure!(kept.is_err(), "there was a place: {kept:?}");
+        crowd.one_leaves().await?;
+        let report = call.await;
+        ensure!(matches!(report.outcome, Outcome::Ok(_)), "{report:?}");
+        ensure!(report.waited > at_once.waited, "{tool}: {report:?}");
+        ensure!(report.waited <= report.duration, "{tool}: {report:?}");
+        crowd.all_leave().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn modules_too_large_for_a_place_run_beside_the_pool() -> Result<()> {
     let stage = Stage::new()?
         .module("five_memories", &fixtures::several_memories(4, 2)?)?

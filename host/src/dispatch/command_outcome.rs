@@ -2,7 +2,6 @@
 //! commands are made.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use serde_json::json;
 
@@ -56,7 +55,7 @@ pub(super) fn of_output(
         outcome,
         stdout: output.stdout,
         stderr: output.stderr,
-        waited: Duration::ZERO,
+        waited: output.waited,
     }
 }
 

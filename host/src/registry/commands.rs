@@ -26,8 +26,6 @@ pub(super) fn entry(
     };
     let (parameters, template) = described(tool, &program.value);
     let provision = provided::provision(Some(tool), environment)?;
-    let image = tool.image.as_ref().map(|image| image.value.as_str());
-    let image = image.or_else(|| image_of(config, &tool.name));
     let described = match &template.program {
         ProgramTemplate::Direct { program, .. } => program.as_str(),
         _ => "a line of shell",
@@ -36,7 +34,7 @@ pub(super) fn entry(
     let command = CommandTool {
         template,
         parameters,
-        adapter: adapter(backend, backends, image)?,
+        adapter: adapter(backend, backends, image_of(config, &tool.name, Some(tool)))?,
         env: provision.env.into_iter().collect(),
         working_dir: tool.working_dir.as_ref().map(|folder| folder.value.clone()),
         max_memory: tool.max_memory_bytes.as_ref().map(|limit| limit.value),
@@ -107,7 +105,7 @@ pub(super) async fn shell(
         runner: Runner::Command(Box::new(CommandTool {
             template,
             parameters,
-            adapter: adapter(backend, backends, image_of(config, name))?,
+            adapter: adapter(backend, backends, image_of(config, name, None))?,
             env: HashMap::new(),
             working_dir: None,
             max_memory: None,
@@ -131,10 +129,25 @@ fn adapter(
     }
 }
 
-/// The image of a tool's name in `runtime.docker.tool_images`.
-fn image_of<'a>(config: &'a Config, name: &str) -> Option<&'a str> {
+/// The image of a tool's own: the one that its entry names, or `runtime.docker.tool_images`.
+fn image_of<'a>(config: &'a Config, name: &str, written: Option<&'a ToolEntry>) -> Option<&'a str> {
+    let of_entry = written.and_then(|tool| tool.image.as_ref());
     let images = &config.runtime.docker.tool_images.value;
-    images.get(name).map(String::as_str)
+    let of_name = || images.get(name).map(String::as_str);
+    of_entry.map(|image| image.value.as_str()).or_else(of_name)
+}
+
+impl Entry {
+    /// The image of the containers in which its command runs, where it runs in some.
+    pub(crate) fn image<'a>(&'a self, config: &'a Config) -> &'a str {
+        let standard = &config.runtime.docker.image;
+        if self.backend == Backend::Docker {
+            let own = image_of(config, &self.name, self.written.as_deref());
+            return own.unwrap_or(&standard.value);
+        }
+        let of_sandbox = config.sandbox.docker.image.as_ref();
+        &of_sandbox.unwrap_or(standard).value
+    }
 }
 
 /// The limit of memory that holds for all commands of a backend.

@@ -214,6 +214,9 @@ pub struct ExecutionOutput {
     pub exit_code: Option<i32>,
     /// From its start to its end.
     pub duration: Duration,
+    /// How much of that it waited for a place among the commands that its backend runs at
+    /// one time.
+    pub waited: Duration,
     /// How it ended.
     pub ending: Ending,
 }
@@ -231,6 +234,7 @@ impl ExecutionOutput {
             stderr: Captured::default(),
             exit_code: None,
             duration: started.elapsed(),
+            waited: Duration::ZERO,
             ending,
         }
     }

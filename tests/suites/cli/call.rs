@@ -236,3 +236,24 @@ fn a_call_is_one_line_in_the_log_and_never_what_was_said_in_it() -> Result<()> {
     anyhow::ensure!(!said.contains("s3cret"), "{said}");
     Ok(())
 }
+
+#[test]
+fn a_call_of_an_unknown_tool_is_one_line_too_and_still_told_what_was_meant() -> Result<()> {
+    let place = Place::with_guests(&["trivial"], "")?;
+    let output = place
+        .command()?
+        .env("RUST_LOG", "prx_host::calls=info")
+        .args(["call", "trivail"])
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let lines = said.lines().filter(|line| line.contains("calls:"));
+    let lines: Vec<&str> = lines.collect();
+    let [line] = lines.as_slice() else {
+        anyhow::bail!("{said}");
+    };
+    for field in ["outcome=\"unknown_tool\"", "client=\"prx-host call\""] {
+        anyhow::ensure!(line.contains(field), "{field} is not in {line}");
+    }
+    anyhow::ensure!(said.contains("`trivial`"), "{said}");
+    Ok(())
+}

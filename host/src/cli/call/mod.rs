@@ -112,11 +112,12 @@ async fn call(
     };
     let report = watched(&host, tool, &text, options, &cancel, &mut interrupts).await;
     listener.finish();
-    let report = report?;
-    if matches!(report.outcome, Outcome::UnknownTool { .. }) {
+    let mut report = report?;
+    if let Outcome::UnknownTool { nearest, .. } = &mut report.outcome {
         // Only a host of all tools knows which one was meant.
         let host = opened(Box::pin(open(config, screen)), tool, &mut interrupts).await?;
-        return Ok(host.call(tool, &text, CallOptions::default()).await);
+        *nearest = host.snapshot().nearest(tool).map(str::to_owned);
+        return Ok(report);
     }
     if found.is_some_and(|tool| !tool.entry().is_command()) {
         // A skill leaves nothing behind that would have to be cleared away, and the process

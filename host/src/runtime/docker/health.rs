@@ -1,13 +1,76 @@
-//! What `doctor` says of the engine: found out by asking it.
+//! What `doctor` and `check` say of the engine: found out by asking it.
+//!
+//! Invariant: nothing is made, started or pulled, and each question has its deadline.
 
-use super::connect;
-use super::faults::DOCKER;
-use crate::config::{Config, Environment};
+use std::collections::HashMap;
+use std::time::Duration;
+
+use bollard::Docker;
+use tokio::time::timeout;
+
+use super::faults::{DOCKER, unavailable};
+use super::{connect, image};
+use crate::config::{Config, Environment, Setting};
 use crate::runtime::{Health, Result};
 
-/// Whether an engine answers.
-pub(crate) async fn reach(config: &Config, environment: &Environment) -> Result<()> {
-    connect::connect(config, environment).await.map(drop)
+/// How long an engine may take to say whether it has an image.
+const TELLING: Duration = Duration::from_secs(5);
+
+/// An engine that answers, and what it said of images.
+pub(crate) struct Reached {
+    client: Docker,
+    auto_pull: Setting<bool>,
+    told: HashMap<String, Result<()>>,
+    /// Whether it was waited for in vain.
+    is_silent: bool,
+}
+
+impl Reached {
+    /// Asks whether an engine answers.
+    pub async fn reach(config: &Config, environment: &Environment) -> Result<Self> {
+        let connection = connect::connect(config, environment).await?;
+        Ok(Self {
+            client: connection.client,
+            auto_pull: config.runtime.docker.auto_pull.clone(),
+            told: HashMap::new(),
+            is_silent: false,
+        })
+    }
+
+    /// Whether a container of this image could be made: it is there, or is pulled when it is
+    /// not.
+    pub async fn has(&mut self, image: &str) -> Result<()> {
+        if self.auto_pull.value {
+            return Ok(());
+        }
+        if let Some(told) = self.told.get(image) {
+            return told.clone();
+        }
+        let told = self.ask(image).await;
+        self.told.insert(image.to_owned(), told.clone());
+        told
+    }
+
+    async fn ask(&mut self, image: &str) -> Result<()> {
+        let silent = || {
+            unavailable(
+                format!(
+                    "the engine does not tell of its images: nothing was heard for {} s",
+                    TELLING.as_secs()
+                ),
+                "look after the engine: `docker images`",
+            )
+        };
+        if self.is_silent {
+            return Err(silent());
+        }
+        let Ok(looked) = timeout(TELLING, image::look(&self.client, image)).await else {
+            self.is_silent = true;
+            return Err(silent());
+        };
+        let missing = || image::not_pulled(image, &self.auto_pull);
+        looked?.map(drop).ok_or_else(missing)
+    }
 }
 
 /// Whether containers can be had, from which engine and with what; else why not.

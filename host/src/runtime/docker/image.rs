@@ -81,14 +81,7 @@ impl Pulls {
         listener: Option<&PullListener>,
     ) -> Result<Present> {
         if !auto_pull.value {
-            return Err(RuntimeError::Image {
-                image: image.to_owned(),
-                reason: format!(
-                    "it is not on this engine, and {} is off",
-                    auto_pull.origin()
-                ),
-                help: format!("docker pull {image}"),
-            });
+            return Err(not_pulled(image, auto_pull));
         }
         self.shared(client, image, listener).await?;
         look(client, image)
@@ -119,6 +112,18 @@ impl Pulls {
             running.insert(image.to_owned(), weak);
         }
         new
+    }
+}
+
+/// An image that is missing and must not be pulled.
+pub(super) fn not_pulled(image: &str, auto_pull: &Setting<bool>) -> RuntimeError {
+    RuntimeError::Image {
+        image: image.to_owned(),
+        reason: format!(
+            "it is not on this engine, and {} is off",
+            auto_pull.origin()
+        ),
+        help: format!("docker pull {image}"),
     }
 }
 

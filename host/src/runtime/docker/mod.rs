@@ -46,8 +46,8 @@ use self::workspace::Place;
 use super::{Ending, Execution, ExecutionOutput, Result, RuntimeAdapter, RuntimeError, cancelled};
 use crate::config::{Config, Environment};
 
+pub(crate) use health::Reached;
 pub use health::health;
-pub(crate) use health::reach;
 pub use image::{PullListener, PullProgress};
 
 /// How long a healthy engine takes to say that it is there, at the very most.

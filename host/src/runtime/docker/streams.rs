@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bollard::container::LogOutput;
 use bollard::errors::Error;
@@ -40,6 +40,7 @@ impl Captures {
             stderr: self.stderr.take(),
             exit_code,
             duration: started.elapsed(),
+            waited: Duration::ZERO,
             ending,
         }
     }

@@ -138,6 +138,7 @@ impl NativeAdapter {
             stderr: ran.stderr,
             exit_code,
             duration: ran.duration,
+            waited: Duration::ZERO,
             ending,
         })
     }

@@ -52,6 +52,7 @@ pub(super) fn output(
         stderr: remains.stderr,
         exit_code,
         duration: started.elapsed(),
+        waited: remains.waited,
         ending,
     })
 }
