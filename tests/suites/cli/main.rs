@@ -3,6 +3,7 @@
 
 mod call;
 mod check;
+mod forged;
 mod inspect;
 mod install;
 mod install_grants;

@@ -87,11 +87,10 @@ impl Firejail {
 
     /// The error for a sandbox that ended by itself, from what it wrote.
     pub(super) fn failure(complaint: &str) -> RuntimeError {
-        let reason = complaint.trim().lines().collect::<Vec<_>>().join("; ");
         fault(
-            match reason.as_str() {
+            match complaint.trim() {
                 "" => "it ended without a word".to_owned(),
-                _ => reason,
+                reason => reason.to_owned(),
             },
             "see what `firejail --noprofile --net=none true` says on this machine, or set \
              another `security.sandbox.backend`",

@@ -28,6 +28,7 @@ use super::launch::Launch;
 use super::limits::Limits;
 use super::process::{Over, Prepared, Ran};
 use super::program::STANDARD_PATH;
+use crate::model::Shown as _;
 use super::spawner;
 use crate::config::Environment;
 use crate::runtime::{Result, RuntimeError};
@@ -130,7 +131,7 @@ impl Sandbox {
                 "danger: commands can change `{}`, and with it what this host does when it \
                  starts again: move it out of the workspace and of \
                  `security.sandbox.writable_paths`",
-                path.display()
+                path.shown()
             )
         };
         open.into_iter().map(danger).collect()
@@ -151,12 +152,15 @@ impl Sandbox {
         }
     }
 
+        // It may quote paths.
+        let complaint = complaint.trim().lines().collect::<Vec<_>>().join("; ");
+        let complaint = complaint.shown().to_string();
     /// The error for a sandbox that ended without having run the command.
     pub(super) fn failure(&self, complaint: &str) -> RuntimeError {
         match self {
-            Self::Firejail(..) => Firejail::failure(complaint),
+            Self::Firejail(..) => Firejail::failure(&complaint),
             // The others have no program that could complain.
-            _ => Bubblewrap::failure(complaint),
+            _ => Bubblewrap::failure(&complaint),
         }
     }
 

@@ -9,6 +9,8 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use crate::config::{Setting, nearest};
+use crate::model::Shown as _;
+use crate::runtime::wasm::fault::ModuleFault;
 use crate::runtime::wasm::source::ModuleSource;
 use crate::runtime::{Result, RuntimeError, is_module, module_file};
 
@@ -68,7 +70,7 @@ impl ModuleFolder {
     fn not_found(&self, command: &str, reason: &str, help: String) -> RuntimeError {
         RuntimeError::CommandNotFound {
             command: command.to_owned(),
-            reason: format!("{reason} (module folder: `{}`)", self.path.value.display()),
+            reason: format!("{reason} (module folder: `{}`)", self.path.value.shown()),
             help,
         }
     }
