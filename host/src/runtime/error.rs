@@ -28,6 +28,8 @@ pub enum RuntimeError {
         command: String,
         /// What the system, or the engine, says.
         reason: String,
+        /// What to do about it, where it is not about programs of the system.
+        help: Option<String>,
     },
     /// The working folder can not be used.
     #[error("the working folder `{}` can not be used: {reason}", path.shown())]
@@ -114,7 +116,8 @@ impl RuntimeError {
             Self::Folder { granted_by, .. } => {
                 Some(format!("name a folder that exists and may be shared in {granted_by}"))
             }
-            Self::NotExecutable { .. } => Some(
+            Self::NotExecutable { help: Some(help), .. } => Some(help.clone()),
+            Self::NotExecutable { help: None, .. } => Some(
                 "name a program, not a folder or a text; a program needs the permission to run (`chmod +x`)"
                     .into(),
             ),

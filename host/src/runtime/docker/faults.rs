@@ -132,9 +132,9 @@ fn command_not_found(command: &str, image: &str) -> RuntimeError {
 fn not_executable(command: &str, reason: &str) -> RuntimeError {
     RuntimeError::NotExecutable {
         command: command.to_owned(),
-        reason: format!(
-            "{reason}; make it executable in the image (`chmod +x`), or start it by its \
-             interpreter"
+        reason: reason.to_owned(),
+        help: Some(
+            "make it executable in the image (`chmod +x`), or start it by its interpreter".into(),
         ),
     }
 }

@@ -64,5 +64,9 @@ pub(super) fn not_run(code: i32, command: &str, file: &Path, sandbox: &Sandbox) 
         Errno::TOOBIG => "its arguments and variables are too long for the system".to_owned(),
         _ => format!("`{place}`: {}", io::Error::from_raw_os_error(code)),
     };
-    RuntimeError::NotExecutable { command, reason }
+    RuntimeError::NotExecutable {
+        command,
+        reason,
+        help: None,
+    }
 }

@@ -116,6 +116,7 @@ fn examine(file: &Path, command: &str) -> Result<Option<()>> {
         Err(RuntimeError::NotExecutable {
             command: command.to_owned(),
             reason: reason.to_owned(),
+            help: None,
         })
     };
     let Ok(metadata) = fs::metadata(file) else {

@@ -12,6 +12,15 @@ pub enum ModuleFault {
     /// The file can not be read.
     #[error("the file can not be read: {0}")]
     Unreadable(String),
+    /// It is no file that has bytes of its own to read.
+    #[error("it is {0}, no regular file")]
+    NoFile(&'static str),
+    /// It is a link to nothing.
+    #[error("it is a link that leads nowhere: {0}")]
+    DeadLink(String),
+    /// It lies elsewhere, and only the operator may say so.
+    #[error("{0} leads out of the module folder, and what is named there must lie in it")]
+    LeadsOut(String),
     /// Somebody has the file open and writes it.
     #[error("the file is still being written")]
     BeingWritten,
@@ -85,6 +94,9 @@ impl ModuleFault {
             self,
             Self::Missing
                 | Self::Unreadable(_)
+                | Self::NoFile(_)
+                | Self::DeadLink(_)
+                | Self::LeadsOut(_)
                 | Self::BeingWritten
                 | Self::Loading
                 | Self::Changed
@@ -96,6 +108,11 @@ impl ModuleFault {
         Some(match self {
             Self::Missing => "put the module there, or correct the path",
             Self::Unreadable(_) => "check the file's owner and permissions",
+            Self::NoFile(_) => "put the module's `.wasm` file in its place, or correct the path",
+            Self::DeadLink(_) => "put the module where the link leads, or correct the link",
+            Self::LeadsOut(_) => {
+                "copy the file into the folder, or name it by its absolute path: with `module` of an entry in the configuration, or as the command"
+            }
             Self::BeingWritten => {
                 "wait until it is complete, or copy to another name first and rename"
             }

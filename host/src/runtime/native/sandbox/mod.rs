@@ -29,6 +29,7 @@ use super::limits::Limits;
 use super::process::{Over, Prepared, Ran};
 use super::program::STANDARD_PATH;
 use crate::model::Shown as _;
+use crate::model::Shown as _;
 use super::spawner;
 use crate::config::Environment;
 use crate::runtime::{Result, RuntimeError};
@@ -149,14 +150,14 @@ impl Sandbox {
                 ),
             }),
             _ => Ok(()),
+    /// The error for a sandbox that ended without having run the command.
+    pub(super) fn failure(&self, complaint: &str) -> RuntimeError {
         }
     }
 
         // It may quote paths.
         let complaint = complaint.trim().lines().collect::<Vec<_>>().join("; ");
         let complaint = complaint.shown().to_string();
-    /// The error for a sandbox that ended without having run the command.
-    pub(super) fn failure(&self, complaint: &str) -> RuntimeError {
         match self {
             Self::Firejail(..) => Firejail::failure(&complaint),
             // The others have no program that could complain.

@@ -54,16 +54,15 @@ impl ModuleFolder {
             })?;
             ModuleSource::inside(&Arc::new(folder), path, file)
         };
-        match source.metadata() {
-            Ok(_) => Ok(source),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        let Err(error) = source.metadata() else {
+            return Ok(source);
+        };
+        match source.explain(&error) {
+            ModuleFault::Missing => {
                 let help = self.help(command);
                 Err(self.not_found(command, "there is no such file", help))
             }
-            Err(error) => Err(super::ending::not_executable(
-                command,
-                &source.explain(&error),
-            )),
+            fault => Err(super::ending::not_executable(command, &fault)),
         }
     }
 
