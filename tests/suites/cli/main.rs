@@ -4,6 +4,7 @@
 mod call;
 mod check;
 mod forged;
+mod hanging;
 mod inspect;
 mod install;
 mod install_grants;

@@ -11,10 +11,8 @@ pub(super) mod paths;
 pub(super) mod warden;
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
 use std::time::Duration;
 
 use bubblewrap::Bubblewrap;
@@ -26,12 +24,11 @@ use super::environment::Variables;
 use super::group::End;
 use super::launch::Launch;
 use super::limits::Limits;
-use super::process::{Over, Prepared, Ran};
+use super::process::{Bounds, Over, Prepared, Ran, run};
 use super::program::STANDARD_PATH;
-use crate::model::Shown as _;
-use crate::model::Shown as _;
 use super::spawner;
 use crate::config::Environment;
+use crate::model::Shown as _;
 use crate::runtime::{Result, RuntimeError};
 
 /// How long a program may take to say its version, and how much it may say.
@@ -150,11 +147,11 @@ impl Sandbox {
                 ),
             }),
             _ => Ok(()),
-    /// The error for a sandbox that ended without having run the command.
-    pub(super) fn failure(&self, complaint: &str) -> RuntimeError {
         }
     }
 
+    /// The error for a sandbox that ended without having run the command.
+    pub(super) fn failure(&self, complaint: &str) -> RuntimeError {
         // It may quote paths.
         let complaint = complaint.trim().lines().collect::<Vec<_>>().join("; ");
         let complaint = complaint.shown().to_string();
@@ -211,52 +208,47 @@ fn located(name: &str, environment: &Environment) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// The first line that a program says about itself within a short time.
-fn version_of(program: &Path, args: &[&str]) -> String {
-    let said = first_line(program, args).unwrap_or_default();
-    match said.trim_end() {
+/// The first line that a program says about itself within a short time. Nothing of it is
+/// left running then, whatever it is.
+async fn version_of(program: &Path, args: &[&str]) -> String {
+    let mut launch = spawner::launch(program);
+    for argument in args {
+        launch.arg(*argument);
+    }
+    let prepared = Prepared {
+        launch,
+        warden: None,
+    };
+    let bounds = Bounds {
+        stdin: None,
+        timeout: VERSION_TIME,
+        cancel: None,
+        events: None,
+        max_output: VERSION_BYTES,
+    };
+    let said = run(prepared, bounds).await.map(|ran| ran.stdout.text());
+    let said = said.unwrap_or_default();
+    match said.lines().next().unwrap_or_default().trim_end() {
         "" => "of unknown version".to_owned(),
-        line => line.to_owned(),
+        line => line.shown().to_string(),
     }
-}
-
-fn first_line(program: &Path, args: &[&str]) -> Option<String> {
-    let mut child = Command::new(program)
-        .args(args)
-        .env_clear()
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    let stdout = child.stdout.take()?;
-    let (sender, said) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut stdout = BufReader::new(stdout.take(VERSION_BYTES));
-        let mut line = Vec::new();
-        let _ = stdout.read_until(b'\n', &mut line);
-        let _ = sender.send(String::from_utf8_lossy(&line).into_owned());
-        // The rest is read too, so that the program is not stopped in the middle of it.
-        let _ = io::copy(&mut stdout, &mut io::sink());
-    });
-    let line = said.recv_timeout(VERSION_TIME).ok();
-    if line.is_none() {
-        let _ = child.kill();
-    }
-    std::thread::spawn(move || child.wait());
-    line
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_program_that_says_no_version_is_not_waited_for() {
+    #[tokio::test]
+    async fn a_program_that_says_no_version_is_not_waited_for() {
         let shell = Path::new("/bin/sh");
-        let version = version_of(shell, &["-c", "exec sleep 600"]);
+        let version = version_of(shell, &["-c", "sleep 600.125; true"]).await;
         assert_eq!(version, "of unknown version");
-        let version = version_of(shell, &["-c", "echo tool 1.2; echo more"]);
+        let left = std::fs::read_dir("/proc").unwrap().flatten().filter(|one| {
+            let line = std::fs::read(one.path().join("cmdline")).unwrap_or_default();
+            line == b"sleep\x00600.125\0"
+        });
+        assert_eq!(left.count(), 0, "what it started is ended with it");
+        let version = version_of(shell, &["-c", "echo tool 1.2; echo more"]).await;
         assert_eq!(version, "tool 1.2");
     }
 }
