@@ -197,10 +197,16 @@ mod tests {
             );
         }
         let refused = begun("[FATAL tini (8)] exec lint failed: Permission denied\n");
-        let Some(RuntimeError::NotExecutable { reason, .. }) = refused else {
+        let Some(RuntimeError::NotExecutable {
+            reason,
+            help: Some(help),
+            ..
+        }) = refused
+        else {
             panic!("{refused:?}");
         };
-        assert!(reason.starts_with("Permission denied; make"), "{reason}");
+        assert_eq!(reason, "Permission denied");
+        assert!(help.starts_with("make it executable"), "{help}");
     }
 
     #[test]
