@@ -373,4 +373,11 @@ impl Host {
     pub fn cache_statistics(&self) -> crate::CacheStatistics {
         self.shared.loader.cache().statistics()
     }
+
+    /// How much is in the cache of compiled modules, whichever host put it there. Counted
+    /// at most once a minute; `None`: the cache is off. Looks at a folder, and so may block.
+    #[cfg(feature = "wasm-runtime")]
+    pub fn cache_contents(&self) -> Option<crate::CacheContents> {
+        self.shared.loader.cache().contents()
+    }
 }

@@ -22,6 +22,7 @@ mod grants;
 mod host;
 #[cfg(feature = "wasm-runtime")]
 pub mod install;
+mod json;
 pub mod lint;
 #[cfg(feature = "mcp")]
 pub mod mcp;
@@ -49,7 +50,7 @@ pub use runtime::native::{NativeAdapter, health as native_health};
 #[cfg(feature = "wasm-runtime")]
 pub use runtime::wasm::{
     adapter::WasmAdapter,
-    compile_cache::Statistics as CacheStatistics,
+    compile_cache::{Contents as CacheContents, Statistics as CacheStatistics},
     fault::ModuleFault,
     health as wasm_health,
     inspect::{ImportOffer, Inspection},

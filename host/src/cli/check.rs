@@ -16,7 +16,6 @@ use super::list::{lines_of, open, what_of};
 use super::render::{Failure, Line, Screen, Tone};
 use super::{Exit, Global, facts, noticed, start, version};
 
-/// Check the configuration and all modules; exit code 2 when something is wrong
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   prx-host check

@@ -5,7 +5,6 @@ use clap_complete::Shell;
 use super::Exit;
 use super::render::{Failure, Screen};
 
-/// Write completions for a shell to standard output
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   prx-host completions bash > ~/.local/share/bash-completion/completions/prx-host

@@ -6,7 +6,6 @@ use prx_host::{Examination, Health, Notice, examine};
 use super::render::{Failure, Line, Screen, Tone};
 use super::{Exit, Global, start};
 
-/// Say which backends and sandboxes work here, and how to get those that do not
 #[derive(clap::Args)]
 #[command(
     after_help = "Exit code 5: the backend that would run commands can not be used; 2: the configuration can

@@ -12,7 +12,6 @@ use super::facts::MissingFolder;
 use super::render::{Failure, Screen, Tone, loading, table};
 use super::{Exit, Global, facts, hosts, noticed, start, version};
 
-/// List all tools: module, version, grants, and whether each can be called
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   prx-host list

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::render::{Failure, Screen};
 use super::{Exit, Global, start};
 
-/// Print the block that registers this host with an MCP client
 #[derive(clap::Args)]
 #[command(
     after_help = "The block goes to standard output, and where it belongs to standard error. Paths are

@@ -5,6 +5,7 @@
 
 mod call;
 mod check;
+mod commands;
 mod completions;
 mod config;
 #[cfg(feature = "wasm-runtime")]
@@ -33,8 +34,9 @@ mod watch;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser};
 
+use commands::Command;
 use render::{Colours, Failure, Screen};
 
 /// What the process tells its parent. The numbers are promised in the documentation.
@@ -115,25 +117,6 @@ struct Global {
     /// Only errors, and only grave messages of skills (-qq: none) on standard error.
     #[arg(short, long, action = ArgAction::Count, global = true, help_heading = "Global options")]
     quiet: u8,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    List(list::Arguments),
-    Call(call::Arguments),
-    Inspect(inspect::Arguments),
-    Check(check::Arguments),
-    Install(install::Arguments),
-    Remove(remove::Arguments),
-    Run(run::Arguments),
-    #[cfg(feature = "mcp")]
-    Serve(serve::Arguments),
-    #[cfg(feature = "mcp")]
-    McpConfig(mcp_config::Arguments),
-    Watch(watch::Arguments),
-    Doctor(doctor::Arguments),
-    Config(config::Arguments),
-    Completions(completions::Arguments),
 }
 
 /// Runs the program.

@@ -18,7 +18,6 @@ use super::render::{Failure, Screen};
 use super::start::Interrupts;
 use super::{Exit, Global, start};
 
-/// Run a command on a backend, in its sandbox and under its limits
 #[derive(clap::Args)]
 #[command(
     after_help = "A command alone is a line for the shell; with arguments it is a program, and no shell sees

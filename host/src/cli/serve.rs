@@ -15,7 +15,6 @@ use super::list::open_failure;
 use super::render::{Failure, Screen, Tone};
 use super::{Exit, Global, start};
 
-/// Serve tools, resources and prompts to an agent over the Model Context Protocol
 #[derive(clap::Args)]
 #[command(
     after_help = "Standard input and output belong to the protocol; messages go to standard error.

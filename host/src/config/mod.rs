@@ -36,5 +36,5 @@ pub use settings::*;
 pub(crate) use suggest::nearest;
 pub use template::template;
 #[cfg(feature = "mcp")]
-pub(crate) use web::with_port;
+pub(crate) use web::{allows_origin, with_port};
 pub use web::{check_host, check_origin};

@@ -159,7 +159,7 @@ pub enum ReloadMethod {
     /// Looking again and again, for file systems that tell nothing: network and
     /// container mounts.
     Poll,
-    /// Nothing is followed.
+    /// Nothing is followed, once all that was there at the start is loaded.
     Off,
 }
 

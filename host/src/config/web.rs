@@ -42,6 +42,27 @@ pub(crate) fn with_port(origin: &str) -> String {
     format!("{origin}{implied}")
 }
 
+/// Whether a page of an origin, as a browser sends it, is one of those that an origin allows.
+#[cfg(feature = "mcp")]
+pub(crate) fn allows_origin(allowed: &str, sent: &str) -> bool {
+    let parts = |origin: &str| {
+        let origin = with_port(&origin.to_ascii_lowercase());
+        let (scheme, rest) = origin.split_once("://")?;
+        let (host, port) = split_port(rest);
+        let port = port.map(str::to_owned);
+        Some((scheme.to_owned(), host.to_owned(), port))
+    };
+    if check_origin(sent).is_err() {
+        return false;
+    }
+    let (Some(allowed), Some(sent)) = (parts(allowed), parts(sent)) else {
+        return false;
+    };
+    let is_page = (&allowed.0, &allowed.1) == (&sent.0, &sent.1);
+    let is_any_port = allowed.2.as_deref() == Some("*");
+    is_page && sent.2.as_deref() != Some("*") && (is_any_port || allowed.2 == sent.2)
+}
+
 /// Whether a text is a name or an address by which a server is reached, without a scheme
 /// and without a port.
 ///
@@ -128,6 +149,32 @@ mod tests {
             ("vscode-webview://a", "vscode-webview://a"),
         ] {
             assert_eq!(with_port(origin), whole);
+        }
+    }
+
+    #[cfg(feature = "mcp")]
+    #[test]
+    fn a_page_is_the_same_by_scheme_name_and_port() {
+        for (allowed, sent, is_allowed) in [
+            ("https://a.example", "https://a.example", true),
+            ("https://a.example:443", "https://A.example", true),
+            ("https://a.example", "https://a.example:443", true),
+            ("https://a.example", "https://a.example:8443", false),
+            ("https://a.example", "http://a.example", false),
+            ("https://a.example", "https://b.a.example", false),
+            ("https://a.example", "https://a.example/", false),
+            ("https://a.example", "https://ada@a.example", false),
+            ("http://a:*", "http://a:3000", true),
+            ("http://a:*", "http://a", true),
+            ("http://a:*", "http://a:*", false),
+            ("http://[::1]:80", "http://[::1]", true),
+            ("vscode-webview://a", "vscode-webview://a", true),
+            ("vscode-webview://a", "null", false),
+            ("null", "null", false),
+            ("http://a", "", false),
+        ] {
+            let found = allows_origin(allowed, sent);
+            assert_eq!(found, is_allowed, "{sent} against {allowed}");
         }
     }
 

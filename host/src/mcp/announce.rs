@@ -16,8 +16,7 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::Server;
-use super::offers::{File, Offers};
-use crate::config::ReloadMethod;
+use super::offers::{ListedFile, Offers};
 use crate::reload::Change;
 
 /// News that wait for a slow client; one that misses some asks for everything again.
@@ -154,7 +153,7 @@ pub(super) struct Announcer {
     /// What clients were told of.
     told: Arc<Offers>,
     /// The files that they were told of; `None`: nobody has looked yet.
-    files: Option<BTreeMap<String, File>>,
+    files: Option<BTreeMap<String, ListedFile>>,
 }
 
 impl Announcer {
@@ -180,12 +179,12 @@ impl Announcer {
             server.tell(lists);
             let files = self.look_at_files(&server, answers).await;
             server.tell(files);
-            let reload = server.host.config().runtime.reload.clone();
-            let looks = reload.method.value != ReloadMethod::Off && self.told.resources.has_files();
+            let pause = server.host.config().runtime.reload.poll.value;
+            let looks = server.follows_files() && self.told.resources.has_files();
             drop(server);
             let next = async {
                 if looks {
-                    tokio::time::sleep(reload.poll.value).await;
+                    tokio::time::sleep(pause).await;
                 } else {
                     std::future::pending::<()>().await;
                 }
@@ -239,19 +238,13 @@ impl Announcer {
             let found = self.files.iter().flatten();
             let mut same = 0;
             for (uri, file) in found {
-                match known.get(uri) {
-                    Some(before) if before.stamp != file.stamp => {
-                        same += 1;
-                        news.updated.insert(uri.clone());
-                        // Its size is in the list.
-                        news.resources |= before.size != file.size;
-                    }
-                    Some(_) => same += 1,
-                    None => {
-                        news.resources = true;
-                        news.updated.insert(uri.clone());
-                    }
+                let before = known.get(uri);
+                if before.is_none_or(|before| before.stamp != file.stamp) {
+                    news.updated.insert(uri.clone());
                 }
+                // The list has its size, and words of the configuration.
+                news.resources |= before.is_none_or(|before| before.listed != file.listed);
+                same += usize::from(before.is_some());
             }
             if same < known.len() {
                 news.resources = true;

@@ -9,9 +9,9 @@ use std::time::Duration;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use rmcp::ErrorData;
 use rmcp::model::{
-    GetPromptRequestParams, GetPromptResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, PaginatedRequestParams, PromptMessage, ReadResourceResult,
-    ResourceContents, Role,
+    ErrorCode, GetPromptRequestParams, GetPromptResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, PromptMessage,
+    ReadResourceResult, ResourceContents, Role,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::json;
@@ -19,8 +19,10 @@ use tokio::time::timeout;
 
 use super::Server;
 use super::answer;
+use super::calling::Way;
 use super::cut::Room;
-use super::handler::{Client, Way};
+use super::handler::{Client, until_cancelled};
+use super::memory::Held;
 use super::offers::{FolderError, Found, Making, contents, kept};
 use super::pages::page;
 use crate::model::{Content, ResourceBody, ToolOutput};
@@ -29,6 +31,9 @@ use crate::model::{Content, ResourceBody, ToolOutput};
 pub(super) const LOOKS: usize = 8;
 /// How long one may take: some file systems never answer.
 const LOOKING: Duration = Duration::from_secs(30);
+/// What those hear who would follow a file where none is followed.
+const UNFOLLOWED: &str = "no resource can be followed: this host does not look for changes \
+    while `runtime.reload.method` is \"off\" in its configuration; it does with \"auto\" or \"poll\"";
 
 impl Server {
     /// Looks at files, off the threads that serve.
@@ -103,6 +108,7 @@ impl Client {
                     "this answer is not kept any more: call the tool again, or ask it for a part",
                 )
             })?;
+            self.hold(&context, text.len()).await;
             return Ok(ReadResourceResult::new(vec![ResourceContents::text(
                 &*text, uri,
             )]));
@@ -121,6 +127,7 @@ impl Client {
                     }
                     FolderError::TooLarge(_) => ErrorData::internal_error(error.to_string(), None),
                 })?;
+                self.hold(&context, bytes.len()).await;
                 Ok(ReadResourceResult::new(vec![contents(uri, &path, bytes)]))
             }
             Some(Found::Answer { answer, values }) => {
@@ -157,6 +164,13 @@ impl Client {
         Ok(result)
     }
 
+    /// Waits for the memory of an answer.
+    async fn hold(&self, context: &RequestContext<RoleServer>, bytes: usize) {
+        if let Some(held) = Held::of(&context.extensions) {
+            self.server.memory.answer(held, bytes as u64).await;
+        }
+    }
+
     /// What a tool answers that is behind something else.
     async fn output(
         &self,
@@ -164,7 +178,10 @@ impl Client {
         arguments: &str,
         context: RequestContext<RoleServer>,
     ) -> Result<ToolOutput, ErrorData> {
-        match self.run(tool, Way::Behind, arguments, context).await? {
+        let asker = self.asker(tool, &context);
+        let cancel = asker.cancel.clone();
+        let call = self.server.run(tool, Way::Behind, arguments, asker);
+        match until_cancelled(call, &context.ct, &cancel).await? {
             Some(report) => answer::output(tool, report.outcome),
             None => Err(ErrorData::internal_error("cancelled", None)),
         }
@@ -172,6 +189,13 @@ impl Client {
 
     /// Follows a file, or does not any more.
     pub(super) async fn follow(&self, uri: String) -> Result<(), ErrorData> {
+        if !self.server.follows_files() {
+            return Err(ErrorData::new(
+                ErrorCode::METHOD_NOT_FOUND,
+                UNFOLLOWED,
+                None,
+            ));
+        }
         let offers = self.server.offers();
         let Some(Found::File { files, path }) = offers.resources.find(&uri) else {
             return Err(not_there(

@@ -1,40 +1,28 @@
 //! What one client asks, and what it is answered.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
-use futures::FutureExt as _;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    ContentBlock, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel,
-    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
-    UnsubscribeRequestParams,
+    CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, LoggingLevel, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SetLevelRequestParams,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::announce::Followed;
-use super::cut::Room;
-use super::offers::Offers;
+use super::calling::Asker;
+use super::memory::Held;
 use super::telling::Ears;
-use super::wire::{Arguments, Refusal, To};
-use super::{Server, announce, answer};
-use crate::model::{CallOptions, CallReport};
-
-/// How a client came to a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    /// By its name, which must be offered.
-    Tool,
-    /// By a resource or a prompt, which the operator put before it.
-    Behind,
-}
+use super::wire::Arguments;
+use super::words::unknown_method;
+use super::{Server, announce};
 
 /// One client of a server: a connection, a session, or a single request.
 #[derive(Clone)]
@@ -61,47 +49,32 @@ impl Client {
         }
     }
 
-    /// The least level of the messages that are wanted with a request. Requests of the
-    /// stateless era say so themselves, or want none.
-    fn level(&self, context: &RequestContext<RoleServer>) -> Option<LoggingLevel> {
-        let is_stateless = context
-            .protocol_version()
-            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
-        if is_stateless {
-            return context.meta.log_level();
-        }
-        Some(*self.level.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Whether a name is that of a tool for this client. What is known and broken is said by
-    /// the call; what is hidden is not there.
-    fn admit(
-        &self,
-        name: &str,
-        way: Way,
-        offers: &Offers,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        let (listing, filter) = (&offers.listing, &offers.options.filter);
-        let snapshot = &listing.snapshot;
-        let is_admitted = match way {
-            Way::Behind => filter.admits_behind(snapshot.tool(name)),
-            Way::Tool if snapshot.tool(name).is_some() => listing.has(name),
-            Way::Tool => snapshot.is_known(name) && filter.admits_name(name),
+    /// Who asks for a call of a tool, with a request.
+    pub(super) fn asker(&self, tool: &str, context: &RequestContext<RoleServer>) -> Asker {
+        let version = context.protocol_version();
+        let is_since = |first| is_since(version.as_ref(), &first);
+        // Requests of the stateless era say themselves what they want to hear, or want
+        // nothing.
+        let level = if is_since(ProtocolVersion::V_2026_07_28) {
+            context.meta.log_level()
+        } else {
+            Some(*self.level.lock().unwrap_or_else(PoisonError::into_inner))
         };
-        if is_admitted {
-            return Ok(());
-        }
-        if way == Way::Behind {
-            let text = "only what changes nothing is offered here, and this may change something";
-            return Err(ErrorData::invalid_params(text, None));
-        }
-        let options = CallOptions {
-            client: client_name(context),
-            ..CallOptions::default()
+        let ears = Ears {
+            level,
+            token: context.meta.get_progress_token(),
+            peer: context.peer.clone(),
+            tool: tool.to_owned(),
         };
-        self.server.host.refuse_call(snapshot, name, &options);
-        Err(answer::unknown(name, listing.nearest(name)))
+        // Ended by its client, or with the server.
+        let cancel = self.server.last.child_token();
+        Asker {
+            name: context.client_info().map(|client| known_as(&client.name)),
+            cancel,
+            ears: Some(ears),
+            knows_links: is_since(ProtocolVersion::V_2025_06_18),
+            held: Held::of(&context.extensions).cloned(),
+        }
     }
 
     async fn call(
@@ -109,106 +82,54 @@ impl Client {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
-        let (server, name) = (&self.server, request.name.as_ref());
-        let offers = server.offers();
-        self.admit(name, Way::Tool, &offers, &context)?;
+        let name = request.name.as_ref();
         // As the client wrote them, so that what is wrong with them shows.
         let lost = || ErrorData::internal_error("the arguments were lost", None);
         let arguments = Arguments::of(&context.extensions).cloned();
-        let arguments = &arguments.ok_or_else(lost)?.text;
-        let knows_links = context
-            .protocol_version()
-            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2025_06_18.as_str());
-        let Some(report) = self.run(name, Way::Tool, arguments, context).await? else {
-            return Ok(CallToolResult::error(vec![ContentBlock::text("cancelled")]));
-        };
-        let kept = knows_links.then_some(&server.kept);
-        let mut room = Room::new(offers.options.max_result_chars, kept);
-        let listed = offers.listing.tool(name);
-        room.keeps_structure = listed.is_some_and(|tool| tool.output_schema.is_some());
-        answer::answer(name, report.outcome, &mut room)
-    }
-
-    /// Runs one call to its end, whoever asked for it; `None`: it was cancelled before it
-    /// began.
-    pub(super) async fn run(
-        &self,
-        name: &str,
-        way: Way,
-        arguments: &str,
-        context: RequestContext<RoleServer>,
-    ) -> Result<Option<CallReport>, ErrorData> {
-        let server = &self.server;
-        let _queued = server.enter(|| To::Unknown).map_err(Refusal::into_error)?;
-        let ears = Ears {
-            level: self.level(&context),
-            token: context.meta.get_progress_token(),
-            peer: context.peer.clone(),
-            tool: name.to_owned(),
-        };
-        let (events, teller) = ears.open().unzip();
-        // Ended by its client, or with the server.
-        let cancel = server.last.child_token();
-        let asked = Instant::now();
-        let place = tokio::select! {
-            biased;
-            () = context.ct.cancelled() => None,
-            () = server.last.cancelled() => None,
-            place = server.calls.acquire() => place.ok(),
-        };
-        if place.is_none() {
-            return Ok(None);
-        }
-        // While it waited, another one may have come that is not offered.
-        let offers = server.offers();
-        self.admit(name, way, &offers, &context)?;
-        let options = CallOptions {
-            timeout: None,
-            cancel: Some(cancel.clone()),
-            events,
-            client: client_name(&context),
-            waited: asked.elapsed(),
-        };
-        let snapshot = &offers.listing.snapshot;
-        let call = server.host.call_in(snapshot, name, arguments, options);
-        let call = AssertUnwindSafe(call);
-        let mut call = std::pin::pin!(call.catch_unwind());
-        let ended = tokio::select! {
-            ended = &mut call => ended,
-            () = context.ct.cancelled() => {
-                cancel.cancel();
-                call.await
-            }
-        };
-        // One that panics must be answered, too.
-        let Ok(report) = ended else {
-            return Err(ErrorData::internal_error(
-                "the host failed in this call",
-                None,
-            ));
-        };
-        if let Some(teller) = teller {
-            teller.finish().await;
-        }
-        Ok(Some(report))
+        let arguments = arguments.ok_or_else(lost)?;
+        let asker = self.asker(name, &context);
+        let cancel = asker.cancel.clone();
+        let call = self.server.call(name, &arguments.0, asker);
+        until_cancelled(call, &context.ct, &cancel).await
     }
 }
 
+/// Whether a revision of the protocol is that one or a later one.
+fn is_since(version: Option<&ProtocolVersion>, first: &ProtocolVersion) -> bool {
+    version.is_some_and(|version| version.as_str() >= first.as_str())
+}
+
+/// Waits for something that ends soon after `cancel` is cancelled, and cancels it when `gone`
+/// is.
+pub(super) async fn until_cancelled<T>(
+    work: impl Future<Output = T>,
+    gone: &CancellationToken,
+    cancel: &CancellationToken,
+) -> T {
+    let mut work = std::pin::pin!(work);
+    tokio::select! {
+        biased;
+        () = gone.cancelled() => cancel.cancel(),
+        done = &mut work => return done,
+    }
+    work.await
+}
+
 /// What a client calls itself, cut where that is no name any more.
-fn client_name(context: &RequestContext<RoleServer>) -> Option<Arc<str>> {
+pub(super) fn known_as(name: &str) -> Arc<str> {
     const MOST: usize = 64;
-    let name = context.client_info()?.name;
-    Some(match name.char_indices().nth(MOST) {
+    match name.char_indices().nth(MOST) {
         None => name.into(),
         Some((end, _)) => name[..end].into(),
-    })
+    }
 }
 
 impl ServerHandler for Client {
     fn get_info(&self) -> ServerConfig {
         let offers = self.server.offers();
         let program = Implementation::new("prx-host", env!("CARGO_PKG_VERSION"));
-        let config = ServerConfig::new(offers.capabilities()).with_server_info(program);
+        let config = ServerConfig::new(offers.capabilities(self.server.follows_files()))
+            .with_server_info(program);
         match &offers.options.instructions {
             Some(text) => config.with_instructions(text.clone()),
             None => config,
@@ -318,6 +239,17 @@ impl ServerHandler for Client {
     ) -> Result<CompleteResult, ErrorData> {
         let completion = self.server.offers().complete(&request)?;
         Ok(CompleteResult::new(completion))
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let version = context.protocol_version();
+        let is_stateless = is_since(version.as_ref(), &ProtocolVersion::V_2026_07_28);
+        let text = unknown_method(&request.method, is_stateless);
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
     }
 
     fn accepted_subscription_filter(

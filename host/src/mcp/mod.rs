@@ -6,10 +6,12 @@
 //! next request; a call that its client does not want any more is ended with everything that
 //! it started; what clients send and do not read is bounded.
 
+mod alone;
 mod announce;
 mod answer;
 #[allow(deprecated, reason = "clients of sessions follow files still")]
 mod asking;
+mod calling;
 mod cut;
 mod error;
 mod export;
@@ -17,6 +19,7 @@ mod export;
 mod handler;
 mod http;
 mod listing;
+mod memory;
 #[allow(deprecated, reason = "clients of sessions have messages still")]
 mod offers;
 mod options;
@@ -27,11 +30,10 @@ mod telling;
 mod wire;
 mod words;
 
-use std::io;
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, broadcast};
+use tokio::sync::{Semaphore, SemaphorePermit, broadcast};
 use tokio_util::sync::CancellationToken;
 
 pub use error::{ServeError, TlsPart};
@@ -43,13 +45,12 @@ pub use stdio::serve_stdio;
 pub use words::words as model_words;
 
 use self::announce::News;
+use self::memory::Memory;
 use self::offers::Offers;
 use self::offers::kept::Kept;
 use self::wire::{Refusal, To};
+use crate::config::ReloadMethod;
 use crate::host::Host;
-
-/// Bytes of requests that are held at one time, for all clients together.
-const MEMORY: usize = 128 << 20;
 
 /// A host as its clients see it. Shared by all of them.
 pub(crate) struct Server {
@@ -66,8 +67,7 @@ pub(crate) struct Server {
     queue: Semaphore,
     /// Places for calls that run.
     calls: Semaphore,
-    /// Memory for what clients send.
-    memory: Arc<Semaphore>,
+    memory: Memory,
     /// Ends all calls.
     last: CancellationToken,
 }
@@ -78,7 +78,7 @@ impl Server {
         Arc::new(Self {
             queue: Semaphore::new(options.max_calls + options.max_waiting),
             calls: Semaphore::new(options.max_calls),
-            memory: Arc::new(Semaphore::new(MEMORY)),
+            memory: Memory::new(options.max_answer_bytes),
             last: CancellationToken::new(),
             offers: ArcSwapOption::empty(),
             kept: Kept::default(),
@@ -119,20 +119,17 @@ impl Server {
         begun.saturating_sub(max_calls.saturating_sub(self.calls.available_permits()))
     }
 
-    /// Waits for so many bytes of the memory for what clients send.
-    async fn hold(&self, bytes: usize) -> io::Result<OwnedSemaphorePermit> {
-        let bytes = u32::try_from(bytes.min(MEMORY)).unwrap_or(u32::MAX);
-        let memory = Arc::clone(&self.memory);
-        let held = memory.acquire_many_owned(bytes).await;
-        held.map_err(io::Error::other)
-    }
-
     /// Waits until no call is running, and lets none begin any more.
     async fn idle(&self) {
         let all = u32::try_from(self.options.max_calls).unwrap_or(u32::MAX);
         if let Ok(places) = self.calls.acquire_many(all).await {
             places.forget();
         }
+    }
+
+    /// Whether anybody looks for changes of files.
+    fn follows_files(&self) -> bool {
+        self.host.config().runtime.reload.method.value != ReloadMethod::Off
     }
 
     /// What is offered at this moment, made once for each snapshot and configuration.

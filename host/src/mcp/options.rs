@@ -22,6 +22,9 @@ pub struct ServeOptions {
     pub max_waiting: usize,
     /// Bytes of one message over standard streams; a longer one is refused and skipped.
     pub max_line_bytes: usize,
+    /// Bytes of answers that are held at one time for all clients, until they have taken them;
+    /// calls with more to answer than 16 KiB wait.
+    pub max_answer_bytes: usize,
     /// What clients hear first.
     pub instructions: Option<String>,
     /// Files and answers of tools that clients may read. A tool that is named here is used
@@ -54,6 +57,7 @@ impl Default for ServeOptions {
             max_calls: 256,
             max_waiting: 2_048,
             max_line_bytes: 16 << 20,
+            max_answer_bytes: 256 << 20,
             instructions: None,
             resources: Vec::new(),
             prompts: Vec::new(),

@@ -2,6 +2,7 @@
 //!
 //! Invariant: nothing that only an operator may know is said here.
 
+use crate::config::nearest;
 use crate::model::{
     Content, Denial, LimitKind, Outcome, ResourceBody, ToolError, ToolOutput, Trap, TrapKind,
     format_bytes,
@@ -62,16 +63,64 @@ fn thing(what: &str, media_type: Option<&str>, bytes: usize) -> String {
     format!("[{what}, {media_type}, {size}]")
 }
 
-/// There is no such tool; a name may be anything.
+/// A name that may be anything, short and on one line.
+fn shown(name: &str) -> String {
+    let start = name.chars().take(100);
+    start.flat_map(char::escape_debug).collect()
+}
+
+/// There is no such tool.
 pub(super) fn unknown_tool(name: &str, nearest: Option<&str>) -> String {
-    let shown: String = name
-        .chars()
-        .take(100)
-        .flat_map(char::escape_debug)
-        .collect();
+    let shown = shown(name);
     match nearest {
         Some(nearest) => format!("unknown tool `{shown}`; did you mean `{nearest}`?"),
         None => format!("unknown tool `{shown}`"),
+    }
+}
+
+/// Requests of both eras of the protocol.
+const METHODS: [&str; 9] = [
+    "completion/complete",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "server/discover",
+    "tools/call",
+    "tools/list",
+];
+/// Those that the era without sessions has besides.
+const STATELESS: [&str; 1] = ["subscriptions/listen"];
+/// Those that sessions have besides.
+const OF_SESSIONS: [&str; 5] = [
+    "initialize",
+    "logging/setLevel",
+    "ping",
+    "resources/subscribe",
+    "resources/unsubscribe",
+];
+
+/// There is no such request in this era of the protocol.
+pub(super) fn unknown_method(name: &str, is_stateless: bool) -> String {
+    let besides: &[&str] = if is_stateless {
+        &STATELESS
+    } else {
+        &OF_SESSIONS
+    };
+    let methods = [&METHODS[..], besides].concat();
+    // What compares takes its time, and a name may be as long as a message.
+    let start = name
+        .char_indices()
+        .nth(100)
+        .map_or(name, |(end, _)| &name[..end]);
+    let shown = shown(name);
+    match nearest(start, methods.iter().copied()) {
+        Some(nearest) => format!("unknown method `{shown}`; did you mean `{nearest}`?"),
+        None => format!(
+            "unknown method `{shown}`; this server has `{}`",
+            methods.join("`, `")
+        ),
     }
 }
 

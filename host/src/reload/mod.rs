@@ -105,7 +105,10 @@ impl Follower {
     async fn look(&mut self, settings: &Reload) -> Option<Duration> {
         if settings.method.value == ReloadMethod::Off {
             self.watcher = None;
-            return Some(HEARTBEAT);
+            // What was there at the start and is being compiled would never be served.
+            if !self.host.upgrade()?.snapshot().is_loading() {
+                return Some(HEARTBEAT);
+            }
         }
         let patience = Patience {
             away: settings.settle.value,

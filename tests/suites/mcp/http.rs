@@ -76,11 +76,72 @@ fn pages_of_others_and_names_of_others_are_refused() -> Result<()> {
         let other = format!("https://{name}:{port}");
         assert_eq!(list(&[("Origin", &other)])?.status, 403, "{other}");
     }
-    for path in ["/metrics", "/readyz", "/healthz"] {
+    for path in ["/metrics", "/readyz", "/healthz", "/nothing"] {
         let status = served
             .send("GET", path, &[("Host", "evil.example.com")], "")?
             .status;
         assert_eq!(status, 403, "{path}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_page_that_may_not_ask_is_refused_on_every_path() -> Result<()> {
+    let stage = Stage::new()?;
+    let allowed = [
+        "--allow-origin",
+        "https://app.example.com",
+        "--allow-origin",
+        "http://localhost:*",
+    ];
+    let served = Served::start(&stage, &allowed)?.ready()?;
+    let own = format!("http://{}", served.address);
+    let good = [
+        own.as_str(),
+        "https://app.example.com",
+        "https://APP.example.com:443",
+        "http://localhost:3000",
+        "http://localhost",
+    ];
+    let bad = [
+        "https://evil.example.com",
+        "http://app.example.com",
+        "https://app.example.com:8443",
+        "https://app.example.com.evil.example",
+        "https://app.example.com/",
+        "http://localhost:*",
+        "https://localhost:3000",
+        "http://127.0.0.1:1",
+        "null",
+        "",
+        "app.example.com",
+    ];
+    for (path, found) in [
+        ("/metrics", 200),
+        ("/readyz", 200),
+        ("/healthz", 200),
+        ("/nothing", 404),
+    ] {
+        let asked = |headers: &[(&str, &str)]| served.send("GET", path, headers, "");
+        assert_eq!(asked(&[])?.status, found, "{path}");
+        for origin in good {
+            let answer = asked(&[("Origin", origin)])?;
+            assert_eq!(answer.status, found, "{path}: {origin}");
+        }
+        for origin in bad {
+            let answer = asked(&[("Origin", origin)])?;
+            assert_eq!(answer.status, 403, "{path}: {origin}");
+            ensure!(answer.body.contains("--allow-origin"), "{}", answer.body);
+        }
+        let both = [("Origin", good[1]), ("Origin", bad[0])];
+        assert_eq!(asked(&both)?.status, 403, "{path}");
+    }
+    let list = |origin: &str| served.request("tools/list", json!({}), &[("Origin", origin)]);
+    for origin in good {
+        assert_eq!(list(origin)?.status, 200, "{origin}");
+    }
+    for origin in bad {
+        assert_eq!(list(origin)?.status, 403, "{origin}");
     }
     Ok(())
 }
@@ -160,6 +221,9 @@ fn numbers_are_there_for_operators() -> Result<()> {
             "{line} is not in\n{metrics}"
         );
     }
+    // The two modules are in the cache, which other tests fill, too.
+    ensure!(served.number("prx_host_cache_entries")? >= 2, "{metrics}");
+    ensure!(served.number("prx_host_cache_bytes")? > 1_000, "{metrics}");
     Ok(())
 }
 

@@ -295,6 +295,30 @@ fn who_takes_nothing_of_its_answer_is_cut_off() -> Result<()> {
 }
 
 #[test]
+fn large_answers_that_nobody_takes_wait_for_each_other_and_small_ones_do_not() -> Result<()> {
+    const MOST: u64 = 200_000;
+    let stage = Stage::new()?;
+    let served = Served::inside(&stage, |options, http| {
+        (options.max_answer_bytes, http.stalled) = (200_000, SOON);
+    })?;
+    let served = served.ready()?;
+    let slow = deaf(&served, 5)?;
+    served.wait_for("prx_host_answer_bytes", |bytes| bytes > MOST / 3)?;
+    while slow.iter().any(|slow| !slow.is_finished()) {
+        ensure!(served.number("prx_host_answer_bytes")? <= MOST);
+        let small = json!({ "name": "echo", "arguments": { "a": 1 } });
+        let answer = served.request("tools/call", small, &[])?.message()?;
+        assert_eq!(answer["result"]["structuredContent"]["a"], 1);
+    }
+    served.wait_for("prx_host_answer_bytes", |bytes| bytes == 0)?;
+    let text = "x".repeat(45_000);
+    let large = json!({ "name": "echo", "arguments": { "text": text } });
+    let answer = served.request("tools/call", large, &[])?.message()?;
+    assert_eq!(answer["result"]["structuredContent"]["text"], text);
+    Ok(())
+}
+
+#[test]
 fn who_takes_nothing_of_its_answer_costs_little() -> Result<()> {
     let stage = Stage::new()?;
     let served = Served::start(&stage, &[])?.ready()?;

@@ -2,15 +2,18 @@
 //! Protocol, in both of its eras.
 
 mod agent;
+mod alone;
 mod calls;
 mod client;
 mod ends;
+mod following;
 mod hostile;
 mod http;
 mod leaving;
 mod limits;
 mod lines;
 mod listing;
+mod methods;
 mod news;
 mod offers;
 mod prompts;

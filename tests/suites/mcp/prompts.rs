@@ -1,10 +1,10 @@
 //! Prompts, and values that people may choose from while they type an argument.
 
 use anyhow::{Context as _, Result, ensure};
-use prx_tests::Stage;
+use prx_tests::{Stage, about_itself};
 use serde_json::json;
 
-use crate::client::{Client, ERAS};
+use crate::client::{Client, ERAS, Era};
 use crate::offers::{refused, stage, strings, wait_for_prompts};
 
 #[test]
@@ -84,6 +84,53 @@ fn wrong_arguments_of_a_prompt_are_all_said_at_once() -> Result<()> {
         let failing = json!({ "name": "failing", "arguments": { "kind": "x", "message": "so" } });
         let (code, text) = refused(&mut client, "prompts/get", failing)?;
         ensure!(code == -32603 && text.contains("so"), "{code}: {text}");
+    }
+    Ok(())
+}
+
+#[test]
+fn an_argument_that_stands_twice_is_refused_by_its_name() -> Result<()> {
+    let stage = stage()?;
+    for era in ERAS {
+        let mut client = Client::start(era, &stage, &[])?;
+        let meta = match era {
+            Era::Sessions => json!({}),
+            Era::Stateless => about_itself().into(),
+        };
+        for (method, params, key) in [
+            (
+                "prompts/get",
+                r#""name":"review","arguments":{"path":"a","path":"b"}"#,
+                "`path`",
+            ),
+            (
+                "prompts/get",
+                r#""name":"failing","arguments":{"data":{"a":1,"a":2}}"#,
+                "`a`",
+            ),
+            (
+                "prompts/get",
+                r#""name":"review","name":"mixed","arguments":{"path":"a"}"#,
+                "`name`",
+            ),
+            (
+                "completion/complete",
+                r#""ref":{"type":"ref/prompt","name":"review"},"argument":{"name":"focus","value":"","value":"s"}"#,
+                "`value`",
+            ),
+        ] {
+            let text = format!(
+                r#"{{"jsonrpc":"2.0","id":"twice","method":"{method}","params":{{"_meta":{meta},{params}}}}}"#
+            );
+            client.send_raw(format!("{text}\n").as_bytes())?;
+            let answer = client.next()?;
+            assert_eq!(answer["id"], "twice", "{answer}");
+            assert_eq!(answer["error"]["code"], -32602, "{text}: {answer}");
+            let said = answer["error"]["message"].as_str().unwrap_or_default();
+            ensure!(said.contains(key) && said.contains("twice"), "{said}");
+        }
+        let once = json!({ "name": "review", "arguments": { "path": "a" } });
+        client.request("prompts/get", once)?;
     }
     Ok(())
 }

@@ -14,13 +14,12 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, ERAS, Era, LONG, server};
 
-const TOOLS: &str = "notifications/tools/list_changed";
-const RESOURCES: &str = "notifications/resources/list_changed";
-const PROMPTS: &str = "notifications/prompts/list_changed";
-const UPDATED: &str = "notifications/resources/updated";
+pub const TOOLS: &str = "notifications/tools/list_changed";
+pub const RESOURCES: &str = "notifications/resources/list_changed";
+pub const PROMPTS: &str = "notifications/prompts/list_changed";
 
 /// A client that hears of everything.
-fn listener(era: Era, stage: &Stage, followed: &[&str]) -> Result<Client> {
+pub fn listener(era: Era, stage: &Stage, followed: &[&str]) -> Result<Client> {
     let mut client = Client::start(era, stage, &[])?;
     client.wait_for_tool("echo")?;
     client.wait_for_tool("trivial")?;
@@ -45,13 +44,13 @@ fn listener(era: Era, stage: &Stage, followed: &[&str]) -> Result<Client> {
 }
 
 /// Puts another configuration in the place of the one that is followed.
-fn reconfigure(stage: &Stage, entries: &str) -> Result<()> {
+pub fn reconfigure(stage: &Stage, entries: &str) -> Result<()> {
     fs::write(stage.path("new"), format!("{}\n{entries}", stage.text()))?;
     Ok(fs::rename(stage.path("new"), stage.path("config.toml"))?)
 }
 
 /// What was heard of lists until all that was sent before an answer is there.
-fn lists(client: &mut Client) -> Result<Vec<&'static str>> {
+pub fn lists(client: &mut Client) -> Result<Vec<&'static str>> {
     client.request("tools/list", json!({}))?;
     let mut heard = Vec::new();
     for kind in [TOOLS, RESOURCES, PROMPTS] {
@@ -126,43 +125,6 @@ fn each_list_is_news_once_and_alone() -> Result<()> {
         let asked = json!({ "name": "a", "arguments": { "a": "b" } });
         let told = client.request("prompts/get", asked)?;
         assert_eq!(told["messages"][0]["content"]["text"], "Tell b.");
-    }
-    Ok(())
-}
-
-#[test]
-fn files_that_come_and_change_are_told_to_who_follows_them() -> Result<()> {
-    for era in ERAS {
-        let stage = Stage::new()?.entries(
-            "[runtime.reload]\npoll_secs = 0.1\n[serve.resources.a]\nfolder = \"docs\"\nuri = \"d:/\"",
-        );
-        stage.folder("docs")?;
-        fs::write(stage.path("docs/a"), "one")?;
-        fs::write(stage.path("docs/b"), "one")?;
-        let mut client = listener(era, &stage, &["d:/a"])?;
-        for file in ["docs/b", "docs/a"] {
-            // One that is half-written has another size, which is in the list.
-            fs::write(stage.path("new"), "two")?;
-            fs::rename(stage.path("new"), stage.path(file))?;
-        }
-        assert_eq!(client.hear(UPDATED)?["uri"], "d:/a");
-        assert_eq!(
-            client.request("resources/read", json!({ "uri": "d:/a" }))?["contents"][0]["text"],
-            "two"
-        );
-        assert_eq!(lists(&mut client)?, [""; 0]);
-        fs::write(stage.path("docs/c"), "new")?;
-        client.hear(RESOURCES)?;
-        if era == Era::Sessions {
-            client.request("resources/unsubscribe", json!({ "uri": "d:/a" }))?;
-            for uri in ["d:/none", "d:/../a", "x:y"] {
-                let refused = client.ask("resources/subscribe", json!({ "uri": uri }))?;
-                assert_eq!(refused.err().context("it was accepted")?["code"], -32002);
-            }
-        } else {
-            fs::remove_file(stage.path("docs/a"))?;
-            assert_eq!(client.hear(UPDATED)?["uri"], "d:/a");
-        }
     }
     Ok(())
 }

@@ -24,7 +24,6 @@ use arguments::Given;
 /// What a call says of its caller.
 const CLIENT: &str = "prx-host call";
 
-/// Call a tool and print its answer
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:

@@ -11,7 +11,6 @@ use clap::Subcommand;
 use super::render::{Failure, Screen};
 use super::{Exit, Global, start};
 
-/// Show, write or find the configuration
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   prx-host config show

@@ -12,7 +12,6 @@ use std::path::Path;
 use super::render::{Failure, Screen};
 use super::{Exit, Global, start};
 
-/// Show all about a tool or a `.wasm` file: imports, tools, schemas, grants, limits
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   prx-host inspect wordcount

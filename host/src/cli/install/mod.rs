@@ -15,7 +15,6 @@ use std::path::PathBuf;
 use super::render::{Failure, Screen};
 use super::{Exit, Global, start};
 
-/// Put a module into the module folder, after showing what it would be granted
 #[derive(clap::Args)]
 #[command(
     after_help = "The file is looked at as the host would: what can not run is refused. A person is asked where

@@ -7,7 +7,6 @@ mod work;
 use super::render::{Failure, Screen};
 use super::{Exit, Global, start};
 
-/// Remove the module that serves a tool, after showing what goes with it
 #[derive(clap::Args)]
 #[command(
     after_help = "Only files in the module folder are removed. The configuration and what the skill has kept

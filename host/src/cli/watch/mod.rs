@@ -16,7 +16,6 @@ use super::{Exit, Global, facts, start};
 use rates::Rates;
 use view::{HISTORY, View};
 
-/// Watch modules and configuration: tools, versions, faults, reloads, calls per second
 #[derive(clap::Args)]
 #[command(
     after_help = "On a terminal it shows a table that follows every change. Elsewhere it writes one

@@ -1,10 +1,11 @@
-//! Who is let in: by the name under which the server was reached, and by a token.
+//! Who is let in, on every path: by the name under which the server was reached, by the page
+//! that asks, and by a token.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, HOST, WWW_AUTHENTICATE};
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, uri::Authority};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -12,10 +13,13 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use super::HttpOptions;
+use crate::config::{allows_origin, with_port};
 
 /// The rules for one server.
 pub(super) struct Guard {
     hosts: Vec<String>,
+    /// Pages that may ask.
+    origins: Vec<String>,
     /// SHA-256 of the token: what is compared has the same length, whatever was sent.
     token: Option<[u8; 32]>,
 }
@@ -27,8 +31,17 @@ impl Guard {
             hosts.push(address.ip().to_string());
         }
         hosts.extend(http.hosts.iter().map(|host| host.to_ascii_lowercase()));
+        // Pages that this very server could have served are nobody else's.
+        let scheme = if http.tls.is_some() { "https" } else { "http" };
+        let own = hosts.iter().map(|host| match host.parse() {
+            Ok(IpAddr::V6(ip)) => format!("{scheme}://[{ip}]:{}", address.port()),
+            _ => format!("{scheme}://{host}:{}", address.port()),
+        });
+        let others = http.origins.iter().map(|origin| with_port(origin));
+        let origins = own.chain(others).collect();
         Self {
             hosts,
+            origins,
             token: http
                 .token
                 .as_ref()
@@ -41,14 +54,20 @@ impl Guard {
         self.hosts.clone()
     }
 
-    /// Pages that this very server could have served are nobody else's.
-    pub fn own_origins(&self, is_tls: bool, port: u16) -> Vec<String> {
-        let scheme = if is_tls { "https" } else { "http" };
-        let own = self.hosts.iter().map(|host| match host.parse() {
-            Ok(IpAddr::V6(address)) => format!("{scheme}://[{address}]:{port}"),
-            _ => format!("{scheme}://{host}:{port}"),
-        });
-        own.collect()
+    /// The pages that may ask.
+    pub fn origins(&self) -> Vec<String> {
+        self.origins.clone()
+    }
+
+    /// Whether a request comes from a page that may ask, or from none.
+    fn admits_page(&self, headers: &HeaderMap) -> bool {
+        headers.get_all(ORIGIN).iter().all(|sent| {
+            let allowed = |sent| {
+                let mut origins = self.origins.iter();
+                origins.any(|origin| allows_origin(origin, sent))
+            };
+            sent.to_str().is_ok_and(allowed)
+        })
     }
 
     /// Whether a request came under a name of this server: a page whose name was made to
@@ -105,6 +124,10 @@ pub(super) async fn check(
 ) -> Response {
     if !guard.knows(&request) {
         let text = "this is not a name of this server; allow it with `--allow-host` or `serve.http.allowed_hosts`\n";
+        return (StatusCode::FORBIDDEN, text).into_response();
+    }
+    if !guard.admits_page(request.headers()) {
+        let text = "this page may not ask; allow it with `--allow-origin` or `serve.http.allowed_origins`\n";
         return (StatusCode::FORBIDDEN, text).into_response();
     }
     // Whether it lives is no secret, and those who ask have no token.

@@ -12,7 +12,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures::StreamExt as _;
@@ -21,10 +21,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
 use super::door::{Busy, Door};
+use super::headers;
 use super::held::holding;
 use super::sessions::Sessions;
 use crate::mcp::Server;
-use crate::mcp::wire::{self, Call, Heard, Held, Refusal, To};
+use crate::mcp::alone::{Alone, Begun, begin};
+use crate::mcp::memory::Held;
+use crate::mcp::wire::{self, Call, Heard, Refusal, To};
 use crate::model::format_bytes;
 
 /// What is known where requests come in.
@@ -38,6 +41,10 @@ pub(super) struct Intake {
     /// Places for streams that stay open.
     pub streams: Arc<Semaphore>,
 }
+
+/// What answers are.
+const JSON: [(HeaderName, HeaderValue); 1] =
+    [(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
 
 /// How long the rest of a body is read that is refused: who still writes does not hear.
 const REST: Duration = Duration::from_secs(5);
@@ -86,33 +93,43 @@ impl Intake {
             let _reading = from.map(|from| Busy::read(&self.door, from.0));
             self.read(body).await?
         };
-        match wire::read(&bytes).map_err(|refusal| answer(&refusal))? {
-            Heard::Call(call) => self.call(parts, &bytes, call, held, next).await,
-            Heard::Message(message) => {
-                let request = id_of(&message);
-                if let Some(id) = request {
-                    self.check_id(&parts, id)?;
-                }
-                let kind = Kind::of(&message);
-                let begins = kind == Kind::Handshake && session(&parts).is_none();
-                parts.extensions.insert(Held::new(held));
-                let request = Request::from_parts(parts, Body::from(bytes.clone()));
-                if kind == Kind::Subscription {
-                    return self.stream(request, next).await;
-                }
-                if !begins {
-                    return Ok(next.run(request).await);
-                }
-                // Room is made when all of the request is found to be right.
-                let _turn = self.sessions.turn().await;
-                if !self.sessions.has_room() {
-                    let text = "all sessions are in use\n";
-                    let later = [(RETRY_AFTER, "10")];
-                    return Err((StatusCode::SERVICE_UNAVAILABLE, later, text).into_response());
-                }
-                Ok(next.run(request).await)
-            }
+        let heard = wire::read(&bytes).map_err(|refusal| answer(&refusal))?;
+        let held = Held::new(held);
+        parts.extensions.insert(held.clone());
+        let answered = match heard {
+            Heard::Call(call) => self.call(parts, &bytes, call, &held, next).await,
+            Heard::Message(message) => self.message(parts, bytes.clone(), *message, next).await,
+        };
+        answered.map(|answer| holding(answer, held))
+    }
+
+    async fn message(
+        &self,
+        parts: Parts,
+        bytes: Bytes,
+        message: ClientJsonRpcMessage,
+        next: Next,
+    ) -> Result<Response, Response> {
+        if let Some(id) = id_of(&message) {
+            self.check_id(&parts, id)?;
         }
+        let kind = Kind::of(&message);
+        let begins = kind == Kind::Handshake && session(&parts).is_none();
+        let request = Request::from_parts(parts, Body::from(bytes));
+        if kind == Kind::Subscription {
+            return self.stream(request, next).await;
+        }
+        if !begins {
+            return Ok(next.run(request).await);
+        }
+        // Room is made when all of the request is found to be right.
+        let _turn = self.sessions.turn().await;
+        if !self.sessions.has_room() {
+            let text = "all sessions are in use\n";
+            let later = [(RETRY_AFTER, "10")];
+            return Err((StatusCode::SERVICE_UNAVAILABLE, later, text).into_response());
+        }
+        Ok(next.run(request).await)
     }
 
     /// Opens a stream, if there is a place for one more.
@@ -130,7 +147,7 @@ impl Intake {
         mut parts: Parts,
         bytes: &Bytes,
         call: Call<'_>,
-        held: OwnedSemaphorePermit,
+        held: &Held,
         next: Next,
     ) -> Result<Response, Response> {
         self.check_id(&parts, &call.id)?;
@@ -138,10 +155,18 @@ impl Intake {
         // Whoever is let in here may be refused later still, if others are faster.
         let place = self.server.enter(|| to.clone());
         drop(place.map_err(|refusal| answer(&refusal))?);
-        parts.extensions.insert(call.arguments(held));
+        let has_headers = self.server.offers().listing.has_headers(&call.name);
+        let mut call = call;
+        if !has_headers && headers::are_right(&parts.headers, &call) {
+            call = match Alone::of(call, held) {
+                Ok(alone) => return Ok(self.answer(alone).await),
+                Err(call) => call,
+            };
+        }
+        parts.extensions.insert(call.arguments());
         // Arguments go beside the request, and are read once. Only where headers repeat some
         // of them must they be in it.
-        let body = if self.server.offers().listing.has_headers(&call.name) {
+        let body = if has_headers {
             bytes.clone()
         } else {
             call.without_arguments().into()
@@ -154,6 +179,22 @@ impl Intake {
             return Err(answer(&refusal));
         }
         Ok(answered)
+    }
+
+    /// Answers a call that stands alone. It ends when its client has gone.
+    async fn answer(&self, alone: Alone) -> Response {
+        let cancel = self.server.last.child_token();
+        let gone = cancel.clone().drop_guard();
+        let answer = alone.answer(Arc::clone(&self.server), cancel);
+        let message = match begin(Box::pin(answer)).await {
+            Begun::Done(message) => Ok(message),
+            Begun::Goes(task) => task.await,
+        };
+        gone.disarm();
+        match message.map(|message| serde_json::to_vec(&message)) {
+            Ok(Ok(text)) => (StatusCode::OK, JSON, text).into_response(),
+            _ => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        }
     }
 
     /// Two requests of one session with one id could not be told apart.
@@ -207,9 +248,7 @@ impl Intake {
 
     /// Takes its share of the memory for a piece of a body.
     fn take(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Response> {
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let memory = Arc::clone(&self.server.memory);
-        memory.try_acquire_many_owned(bytes).map_err(|_| {
+        self.server.memory.request_now(bytes).ok_or_else(|| {
             let headers = [(RETRY_AFTER, LATER), (CONNECTION, "close")];
             let text = "others send too much at this moment\n";
             (StatusCode::SERVICE_UNAVAILABLE, headers, text).into_response()
@@ -271,8 +310,7 @@ fn answer(refusal: &Refusal) -> Response {
         }
         _ => StatusCode::SERVICE_UNAVAILABLE,
     };
-    let kind = [(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
-    let mut response = (status, kind, refusal.message()).into_response();
+    let mut response = (status, JSON, refusal.message()).into_response();
     if status == StatusCode::SERVICE_UNAVAILABLE {
         let later = HeaderValue::from_static(LATER);
         response.headers_mut().insert(RETRY_AFTER, later);

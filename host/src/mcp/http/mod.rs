@@ -1,12 +1,13 @@
 //! Many clients over Streamable HTTP.
 //!
-//! Invariants: nothing is answered to a request whose `Host` is not allowed or whose token
-//! is not right. Beyond loopback there is no server without a token. Whatever a client does
+//! Invariants: nothing is answered to a request whose `Host` or `Origin` is not allowed or
+//! whose token is not right. Beyond loopback there is no server without a token. Whatever a client does
 //! or leaves undone, it holds a bounded part of the server for a bounded time.
 
 mod connection;
 mod door;
 mod guard;
+mod headers;
 mod held;
 mod intake;
 mod metrics;
@@ -42,7 +43,7 @@ use self::sessions::Sessions;
 use super::announce::Announcer;
 use super::handler::Client;
 use super::{ServeError, ServeOptions, Server};
-use crate::config::{Config, Environment, with_port};
+use crate::config::{Config, Environment};
 use crate::host::Host;
 
 /// Where and how clients are served over HTTP.
@@ -261,9 +262,7 @@ impl Served {
         let guard = Arc::new(Guard::new(http, address));
         let mut config = StreamableHttpServerConfig::default();
         config.allowed_hosts = guard.hosts();
-        config.allowed_origins = guard.own_origins(http.tls.is_some(), address.port());
-        let others = http.origins.iter().map(|origin| with_port(origin));
-        config.allowed_origins.extend(others);
+        config.allowed_origins = guard.origins();
         config.max_request_body_bytes = http.max_body_bytes;
         config.cancellation_token = stop;
         let config = config.enforce_origin_validation();
@@ -333,5 +332,5 @@ type Counted = (Arc<Server>, Arc<Sessions>, Arc<Door>);
 
 async fn metrics(State((server, sessions, door)): State<Counted>) -> impl IntoResponse {
     let kind = [(CONTENT_TYPE, metrics::CONTENT_TYPE)];
-    (kind, metrics::text(&server, &sessions, &door))
+    (kind, metrics::text(&server, &sessions, &door).await)
 }

@@ -16,10 +16,11 @@ use std::sync::Arc;
 
 use rmcp::model::ServerCapabilities;
 
-pub(super) use files::{File, Files, FolderError};
+use files::File;
+pub(super) use files::{Files, FolderError};
 pub(super) use media::contents;
 pub(super) use prompts::{Making, Prompts};
-pub(super) use resources::{Found, Resources};
+pub(super) use resources::{Found, ListedFile, Resources};
 
 use super::listing::Listing;
 use super::options::ServeOptions;
@@ -56,8 +57,9 @@ impl Offers {
     }
 
     /// What a server can do for its clients. One that follows a configuration can have
-    /// prompts later that it does not have now, and tells so.
-    pub fn capabilities(&self) -> ServerCapabilities {
+    /// prompts later that it does not have now, and tells so. Lists change also where no
+    /// files are followed: modules become ready, and a program may ask for a look.
+    pub fn capabilities(&self, follows_files: bool) -> ServerCapabilities {
         let mut capabilities = ServerCapabilities::builder()
             .enable_logging()
             .enable_tools()
@@ -69,6 +71,9 @@ impl Offers {
             .enable_prompts_list_changed()
             .enable_completions()
             .build();
+        if !follows_files && let Some(resources) = &mut capabilities.resources {
+            resources.subscribe = None;
+        }
         let is_fixed = self.options.follows.is_none();
         if is_fixed && self.options.prompts.is_empty() {
             capabilities.prompts = None;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::arguments::{property, typed};
 use super::{File, Files, media};
 use crate::config::{ResourceEntry, ResourceSource, Setting};
+use crate::file_state::Stamp;
 use crate::model::UriTemplate;
 use crate::registry::Snapshot;
 
@@ -34,6 +35,12 @@ pub(in crate::mcp) struct Answer {
     pub uri: UriTemplate,
     arguments: Map<String, Value>,
     pub media_type: Option<String>,
+}
+
+/// A file as clients list it, and the version of it.
+pub(in crate::mcp) struct ListedFile {
+    pub listed: Resource,
+    pub stamp: Stamp,
 }
 
 struct Words {
@@ -120,26 +127,22 @@ impl Resources {
     }
 
     /// All files by address. Blocks.
-    pub fn files(&self) -> BTreeMap<String, File> {
+    pub fn files(&self) -> BTreeMap<String, ListedFile> {
         let mut all = BTreeMap::new();
         for folder in &self.folders {
-            all.append(&mut folder.list());
+            for (uri, file) in folder.list() {
+                let listed = folder.words.of_file(&uri, &file);
+                let stamp = file.stamp;
+                all.insert(uri, ListedFile { listed, stamp });
+            }
         }
         all
     }
 
     /// As clients list them. Blocks.
     pub fn listed(&self) -> BTreeMap<String, Resource> {
-        let mut all = BTreeMap::new();
-        for folder in &self.folders {
-            for (uri, file) in folder.list() {
-                let mut listed = Resource::new(uri.clone(), file.path.clone());
-                listed.mime_type = media::of_name(&file.path).map(str::to_owned);
-                listed.size = Some(file.size);
-                listed.description.clone_from(&folder.words.description);
-                all.insert(uri, listed);
-            }
-        }
+        let files = self.files().into_iter();
+        let mut all: BTreeMap<_, _> = files.map(|(uri, file)| (uri, file.listed)).collect();
         all.append(&mut self.listed_answers());
         all
     }
@@ -177,6 +180,19 @@ impl Resources {
         self.answers
             .iter()
             .find(|answer| answer.uri.as_str() == uri)
+    }
+}
+
+impl Words {
+    /// A file of a folder that these words are about, as clients list it.
+    fn of_file(&self, uri: &str, file: &File) -> Resource {
+        let mut listed = Resource::new(uri, file.path.clone());
+        listed.mime_type = media::of_name(&file.path).map(str::to_owned);
+        listed.size = Some(file.size);
+        let title = self.title.as_ref();
+        listed.title = title.map(|title| format!("{title}: {}", file.path));
+        listed.description.clone_from(&self.description);
+        listed
     }
 }
 

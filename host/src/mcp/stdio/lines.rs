@@ -88,6 +88,11 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
+    /// Whether nothing was read of a line behind those that are done.
+    pub fn is_empty(&self) -> bool {
+        self.buffer.is_empty()
+    }
+
     /// Looks for the end of a line in what was read.
     fn find(&mut self) -> Option<Line> {
         let rest = &self.buffer[self.searched..];

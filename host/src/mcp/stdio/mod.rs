@@ -2,12 +2,13 @@
 
 mod lines;
 mod output;
+mod own;
 mod transport;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::service::{ServerInitializeError, serve_server};
+use rmcp::service::{ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::io::stdio_pipes;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -41,31 +42,38 @@ async fn serve(server: Arc<Server>, end: impl Future<Output = ()>) -> Result<(),
     let (input, output) = stdio_pipes();
     let input_ended = CancellationToken::new();
     let streams = Streams::new(Arc::clone(&server), input, output, input_ended.clone());
-    let begun = tokio::select! {
-        begun = serve_server(Client::new(server), streams) => begun,
-        () = &mut end => return Ok(()),
-    };
-    let running = match begun {
-        Ok(running) => running,
-        // Who asks nothing needs no answer.
-        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(ServeError::NotBegun(error.to_string())),
-    };
-    let stop = running.cancellation_token();
-    let mut waiting = std::pin::pin!(running.waiting());
-    tokio::select! {
-        ended = &mut waiting => {
-            return ended.map(drop).map_err(|error| ServeError::Failed(error.to_string()));
+    let stop = CancellationToken::new();
+    let client = Client::new(Arc::clone(&server));
+    let begun = Box::pin(serve_server_with_ct(client, streams, stop.clone()));
+    let serving = async {
+        match begun.await {
+            Ok(running) => running
+                .waiting()
+                .await
+                .map(drop)
+                .map_err(|error| ServeError::Failed(error.to_string())),
+            // Who asks nothing needs no answer.
+            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+            Err(error) => Err(ServeError::NotBegun(error.to_string())),
         }
-        () = &mut end => stop.cancel(),
+    };
+    let mut serving = std::pin::pin!(serving);
+    tokio::select! {
+        ended = &mut serving => return ended,
+        () = &mut end => {}
         // Answers that are nearly there may still be read.
         () = input_ended.cancelled() => {
-            if timeout(LAST_CALLS, &mut waiting).await.is_ok() {
-                return Ok(());
+            if let Ok(ended) = timeout(LAST_CALLS, &mut serving).await {
+                return ended;
             }
-            stop.cancel();
         }
     }
-    let _ = timeout(LAST_CALLS, waiting).await;
+    server.last.cancel();
+    stop.cancel();
+    let ended = async {
+        let _ = serving.await;
+        server.idle().await;
+    };
+    let _ = timeout(LAST_CALLS, ended).await;
     Ok(())
 }

@@ -3,12 +3,13 @@
 //! Invariant: each request that comes is answered once, or passed on once to be answered;
 //! an id is never passed on while a request with it is open.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
 use rmcp::model::{
-    ClientNotification, ClientRequest, GetMeta as _, JsonRpcMessage, ProtocolVersion, RequestId,
+    ClientNotification, ClientRequest, GetExtensions as _, GetMeta as _, JsonRpcMessage,
+    ProtocolVersion, RequestId,
 };
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -16,9 +17,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::super::Server;
+use super::super::alone::Alone;
+use super::super::memory::Held;
 use super::super::wire::{self, Heard, Refusal, To};
 use super::lines::{Line, Lines};
 use super::output::Output;
+use super::own::Own;
 
 /// Requests besides calls that may be open at one time: subscriptions, above all.
 const OTHERS: usize = 1_024;
@@ -30,20 +34,31 @@ pub(super) struct Streams<R, W> {
     output: Arc<Output<W>>,
     /// Cancelled when the input has ended.
     ended: CancellationToken,
+    /// Calls that are not passed on.
+    own: Own<W>,
     /// Requests that were passed on and are not answered.
-    open: HashSet<RequestId>,
+    open: HashMap<RequestId, Option<Held>>,
     /// Whether a request has begun the conversation.
     begun: bool,
 }
 
-impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Streams<R, W> {
+/// What a line is.
+enum Said {
+    Nothing,
+    Call(Alone),
+    Message(Box<RxJsonRpcMessage<RoleServer>>),
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Streams<R, W> {
     pub fn new(server: Arc<Server>, input: R, output: W, ended: CancellationToken) -> Self {
+        let output = Arc::new(Output::new(output));
         Self {
             lines: Lines::new(input, server.options.max_line_bytes),
-            output: Arc::new(Output::new(output)),
+            own: Own::new(Arc::clone(&server), Arc::clone(&output)),
+            output,
             server,
             ended,
-            open: HashSet::new(),
+            open: HashMap::new(),
             begun: false,
         }
     }
@@ -53,31 +68,33 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Streams<R, W> {
         loop {
             // Who does not read what it is told is told nothing more.
             self.output.ready().await?;
-            let read = match self.lines.next().await? {
+            let said = match self.lines.next().await? {
                 Line::End => return Ok(None),
                 Line::TooLong(head) => Err(Refusal::too_long(
                     wire::to_of_head(&head),
                     self.server.options.max_line_bytes,
                 )),
                 Line::Whole(line) => {
-                    let held = self.server.hold(line.len()).await?;
-                    let bytes = self.lines.bytes(&line).trim_ascii();
-                    let read = if bytes.is_empty() {
-                        None
-                    } else {
-                        Some(wire::read(bytes).map(|heard| match heard {
-                            Heard::Call(call) => call.into_message(held),
-                            Heard::Message(message) => wire::holding(*message, held),
-                        }))
-                    };
+                    let held = self.server.memory.request(line.len()).await?;
+                    let said = understood(self.lines.bytes(&line), Held::new(held));
                     self.lines.done(&line);
-                    match read {
-                        None => continue,
-                        Some(read) => read,
-                    }
+                    said
                 }
             };
-            match read.and_then(|message| self.admit(message)) {
+            let admitted = match said {
+                Ok(Said::Nothing) => continue,
+                Ok(Said::Call(call)) => match self.admit_id(&call.id) {
+                    Ok(()) => {
+                        let is_alone = self.own.count() == 0 && self.lines.is_empty();
+                        self.own.answer(call, is_alone).await;
+                        continue;
+                    }
+                    Err(refusal) => Err(refusal),
+                },
+                Ok(Said::Message(message)) => self.admit(*message),
+                Err(refusal) => Err(refusal),
+            };
+            match admitted {
                 Ok(Some(message)) => return Ok(Some(message)),
                 Ok(None) => {}
                 Err(refusal) => self.refuse(&refusal),
@@ -99,16 +116,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Streams<R, W> {
     ) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Refusal> {
         match &message {
             JsonRpcMessage::Request(request) => {
-                let to = || To::Request(request.id.clone().into_json_value().to_string());
-                let options = &self.server.options;
-                if self.open.len() >= options.max_calls + options.max_waiting + OTHERS {
-                    let text = "too many requests are open; wait for some answers";
-                    return Err(Refusal::busy(to(), text));
-                }
-                if !self.open.insert(request.id.clone()) {
-                    let text = "a request with this `id` is open still";
-                    return Err(Refusal::no_request(to(), text));
-                }
+                self.admit_id(&request.id)?;
+                let held = Held::of(request.request.extensions()).cloned();
+                self.open.insert(request.id.clone(), held);
                 self.begun |= begins(&request.request);
             }
             // Before that they would end it.
@@ -119,12 +129,44 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Streams<R, W> {
                 {
                     // It is not answered any more.
                     self.open.remove(id);
+                    self.own.cancel(id);
                 }
             }
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
         }
         Ok(Some(message))
     }
+
+    /// Whether one more request may be open, with this id.
+    fn admit_id(&self, id: &RequestId) -> Result<(), Refusal> {
+        let to = || To::Request(id.clone().into_json_value().to_string());
+        let options = &self.server.options;
+        let most = options.max_calls + options.max_waiting + OTHERS;
+        if self.open.len() + self.own.count() >= most {
+            let text = "too many requests are open; wait for some answers";
+            return Err(Refusal::busy(to(), text));
+        }
+        if self.open.contains_key(id) || self.own.has(id) {
+            let text = "a request with this `id` is open still";
+            return Err(Refusal::no_request(to(), text));
+        }
+        Ok(())
+    }
+}
+
+/// Reads a line.
+fn understood(line: &[u8], held: Held) -> Result<Said, Refusal> {
+    let bytes = line.trim_ascii();
+    if bytes.is_empty() {
+        return Ok(Said::Nothing);
+    }
+    Ok(match wire::read(bytes)? {
+        Heard::Call(call) => match Alone::of(call, &held) {
+            Ok(call) => Said::Call(call),
+            Err(call) => Said::Message(Box::new(call.into_message(held))),
+        },
+        Heard::Message(message) => Said::Message(Box::new(wire::holding(*message, held))),
+    })
 }
 
 /// Whether a request begins the conversation: by a handshake, or by saying all about itself.
@@ -160,12 +202,13 @@ where
             JsonRpcMessage::Error(answer) => answer.id.as_ref(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
-        let is_answer = answered.is_some_and(|id| self.open.remove(id));
+        // Its memory is held until it is written.
+        let answers = answered.and_then(|id| self.open.remove(id));
         let output = Arc::clone(&self.output);
         async move {
             match output.send(&message).await {
                 // That a client is gone is no fault, and it is known where it matters.
-                Err(error) if is_answer => {
+                Err(error) if answers.is_some() => {
                     tracing::debug!(%error, "an answer could not be given");
                     Ok(())
                 }
@@ -181,11 +224,15 @@ where
         });
         if next.is_none() {
             self.ended.cancel();
+            self.own.ended().await;
         }
         next
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.output.close().await
+        self.own.ended().await;
+        // That a client is gone is no fault.
+        let _ = self.output.close().await;
+        Ok(())
     }
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, Extensions,
-    JsonObject, NumberOrString, RequestId, RequestMetaObject,
+    JsonObject, NumberOrString, ProtocolVersion, RequestId, RequestMetaObject,
 };
-use tokio::sync::OwnedSemaphorePermit;
 
+use super::super::memory::Held;
 use super::object::{members, string};
 
 /// A call of a tool.
@@ -20,7 +20,7 @@ pub(in crate::mcp) struct Call<'a> {
     raw_id: &'a str,
     pub name: Cow<'a, str>,
     raw_name: &'a str,
-    meta: Option<JsonObject>,
+    meta: Option<RequestMetaObject>,
     raw_meta: Option<&'a str>,
     pub(super) arguments: &'a str,
 }
@@ -28,11 +28,7 @@ pub(in crate::mcp) struct Call<'a> {
 /// The arguments of a call, as its client wrote them. They go with the request to where it
 /// is handled.
 #[derive(Clone, Debug)]
-pub(in crate::mcp) struct Arguments {
-    pub text: Arc<str>,
-    /// Their share of the memory for what clients send, until the call has ended.
-    _held: Arc<OwnedSemaphorePermit>,
-}
+pub(in crate::mcp) struct Arguments(pub Arc<str>);
 
 /// The id of a request; `None`: it is none.
 pub(super) fn request_id(text: &str) -> Option<RequestId> {
@@ -73,8 +69,9 @@ impl<'a> Call<'a> {
         let raw_name = name.ok_or("`name` is missing: which tool is called")?;
         let name = string(raw_name).ok_or("`name` must be a string")?;
         let raw_meta = meta.filter(|meta| *meta != "null");
-        let meta = raw_meta.map(serde_json::from_str).transpose();
+        let meta = raw_meta.map(serde_json::from_str::<JsonObject>).transpose();
         let meta = meta.map_err(|error| format!("`_meta` must be an object: {error}"))?;
+        let meta = meta.map(RequestMetaObject::from);
         let arguments = arguments.filter(|text| *text != "null").unwrap_or("{}");
         if !arguments.starts_with('{') {
             return Err("`arguments` must be an object".to_owned());
@@ -90,23 +87,40 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// The arguments as text, which hold that share of the memory.
-    pub fn arguments(&self, held: OwnedSemaphorePermit) -> Arguments {
-        Arguments {
-            text: self.arguments.into(),
-            _held: Arc::new(held),
-        }
+    /// The arguments as text.
+    pub fn arguments(&self) -> Arguments {
+        Arguments(self.arguments.into())
+    }
+
+    /// The revision of the protocol that a call of the stateless era names.
+    pub fn stateless_version(&self) -> Option<ProtocolVersion> {
+        let version = self.meta.as_ref()?.protocol_version()?;
+        let is_known = ProtocolVersion::KNOWN_VERSIONS.contains(&version);
+        let first = ProtocolVersion::V_2026_07_28;
+        (is_known && version.as_str() >= first.as_str()).then_some(version)
+    }
+
+    /// What a client calls itself that says all with its call, and wants to hear nothing but
+    /// the answer.
+    pub fn client_if_alone(&self) -> Option<String> {
+        let version = self.stateless_version()?;
+        let meta = self.meta.as_ref()?;
+        let is_whole = meta.missing_required_keys(&version).is_empty();
+        let listens = meta.get_progress_token().is_some() || meta.log_level().is_some();
+        let client = meta.client_info().filter(|_| is_whole && !listens)?;
+        Some(client.name)
     }
 
     /// The request, with its arguments beside it.
-    pub fn into_message(self, held: OwnedSemaphorePermit) -> ClientJsonRpcMessage {
-        let arguments = self.arguments(held);
+    pub fn into_message(self, held: Held) -> ClientJsonRpcMessage {
+        let arguments = self.arguments();
         let params = CallToolRequestParams::new(self.name.into_owned());
         let mut request = CallToolRequest::new(params);
         if let Some(meta) = self.meta {
-            request.extensions.insert(RequestMetaObject::from(meta));
+            request.extensions.insert(meta);
         }
         request.extensions.insert(arguments);
+        request.extensions.insert(held);
         ClientJsonRpcMessage::request(ClientRequest::CallToolRequest(request), self.id)
     }
 

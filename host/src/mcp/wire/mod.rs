@@ -9,18 +9,16 @@ mod call;
 mod object;
 mod refusal;
 
-use std::sync::Arc;
-
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, GetExtensions as _, JsonRpcMessage, ProtocolVersion,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use tokio::sync::OwnedSemaphorePermit;
 
 pub(super) use self::call::{Arguments, Call};
 use self::object::{members, string};
 pub(super) use self::refusal::{Refusal, To};
+use super::memory::Held;
 
 /// Bytes at the beginning of a message that is too long in which its id is looked for.
 pub(super) const HEAD: usize = 4 << 10;
@@ -33,26 +31,10 @@ pub(super) enum Heard<'a> {
     Message(Box<ClientJsonRpcMessage>),
 }
 
-/// The memory of a request, which is held as long as somebody has the request.
-#[derive(Clone)]
-pub(super) struct Held(
-    #[allow(dead_code, reason = "dropping it is its use")] Arc<OwnedSemaphorePermit>,
-);
-
-impl Held {
-    /// Holds it.
-    pub fn new(permit: OwnedSemaphorePermit) -> Self {
-        Self(Arc::new(permit))
-    }
-}
-
 /// The same message, which holds its memory if it is a request.
-pub(super) fn holding(
-    mut message: ClientJsonRpcMessage,
-    held: OwnedSemaphorePermit,
-) -> ClientJsonRpcMessage {
+pub(super) fn holding(mut message: ClientJsonRpcMessage, held: Held) -> ClientJsonRpcMessage {
     if let JsonRpcMessage::Request(request) = &mut message {
-        request.request.extensions_mut().insert(Held::new(held));
+        request.request.extensions_mut().insert(held);
     }
     message
 }
@@ -76,6 +58,10 @@ const OF_SESSIONS: [&str; 4] = [
     "resources/subscribe",
     "resources/unsubscribe",
 ];
+
+/// Requests besides calls whose arguments are somebody's own: a key that stands twice would
+/// be lost in the library.
+const WITH_ARGUMENTS: [&str; 2] = ["completion/complete", "prompts/get"];
 
 /// The members of a message that JSON-RPC knows.
 #[derive(Default)]
@@ -171,6 +157,14 @@ fn request<'a>(
         })?),
         None => None,
     };
+    if let Some(params) = envelope.params
+        && WITH_ARGUMENTS.contains(&method)
+    {
+        crate::json::parse(params).map_err(|error| {
+            let text = format!("the parameters of `{method}` can not be read: {error}");
+            Refusal::wrong_params(to.clone(), text)
+        })?;
+    }
     let is_object = |params: &str| params.starts_with('{');
     match (id, envelope.params) {
         (Some(id), params) if method == "tools/call" => {

@@ -37,9 +37,10 @@ pub enum Allocation {
 pub struct Engine {
     wasmtime: wasmtime::Engine,
     clock: Clock,
-    /// Made for the first component, and for the first core module: not every process
-    /// runs one.
+    /// Each is made for the first module of its kind: not every process runs one, and to
+    /// link HTTP takes half as long as all else together.
     linker: OnceLock<Result<Linker<CallState>, String>>,
+    http_linker: OnceLock<Result<Linker<CallState>, String>>,
     core_linker: OnceLock<Result<wasmtime::Linker<CallState>, String>>,
     fingerprint: [u8; 32],
 }
@@ -73,6 +74,7 @@ impl Engine {
             wasmtime,
             clock,
             linker: OnceLock::new(),
+            http_linker: OnceLock::new(),
             core_linker: OnceLock::new(),
         }
     }
@@ -96,9 +98,15 @@ impl Engine {
 
     /// Resolves a component's imports, once for all its calls.
     pub fn link(&self, component: &Component) -> wasmtime::Result<InstancePre<CallState>> {
-        let linker = made(&self.linker, || {
+        let wants_http = imports::wants_http(&self.wasmtime, component);
+        let place = if wants_http {
+            &self.http_linker
+        } else {
+            &self.linker
+        };
+        let linker = made(place, || {
             let mut linker = Linker::new(&self.wasmtime);
-            imports::add_to_linker(&mut linker).map(|()| linker)
+            imports::add_to_linker(&mut linker, wants_http).map(|()| linker)
         })?;
         linker.instantiate_pre(component)
     }

@@ -10,6 +10,8 @@ mod strict;
 use self::exposition::Exposition;
 use super::door::Door;
 use super::sessions::Sessions;
+#[cfg(feature = "wasm-runtime")]
+use crate::CacheContents;
 use crate::host::Host;
 use crate::mcp::Server;
 use crate::model::{Counters, LATENCY_BOUNDS};
@@ -18,12 +20,25 @@ use crate::model::{Counters, LATENCY_BOUNDS};
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// All numbers of this moment.
-pub(super) fn text(server: &Server, sessions: &Sessions, door: &Door) -> String {
+pub(super) async fn text(server: &Server, sessions: &Sessions, door: &Door) -> String {
     let mut text = of_host(&server.host);
+    #[cfg(feature = "wasm-runtime")]
+    {
+        let host = server.host.clone();
+        let contents = server.look(move || host.cache_contents()).await;
+        if let Some(contents) = contents.ok().flatten() {
+            kept(&mut text, contents);
+        }
+    }
     text.gauge(
         "prx_host_waiting_calls",
         "Calls that wait for a place.",
         server.waiting(),
+    );
+    text.gauge(
+        "prx_host_answer_bytes",
+        "Bytes of large answers that clients have not taken yet.",
+        server.memory.of_answers(),
     );
     text.gauge(
         "prx_host_http_sessions",
@@ -115,6 +130,21 @@ fn cache(text: &mut Exposition, host: &Host) {
     ] {
         text.counter(name, help, value);
     }
+}
+
+/// What is in the cache, which other hosts fill, too.
+#[cfg(feature = "wasm-runtime")]
+fn kept(text: &mut Exposition, contents: CacheContents) {
+    text.gauge(
+        "prx_host_cache_entries",
+        "Compiled modules in the cache, those of other hosts included; counted once a minute.",
+        contents.entries,
+    );
+    text.gauge(
+        "prx_host_cache_bytes",
+        "Bytes of their files.",
+        contents.bytes,
+    );
 }
 
 /// Instances of modules. A call has one, from its place in the pool to its end.

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use super::contents::{Census, Contents};
 use super::eviction::{self, Room};
 use super::folder::{Found, PrivateFolder};
 use super::key::{CacheKey, code_name, descriptor_name};
@@ -27,6 +28,7 @@ pub(super) struct Entries {
     seal: Seal,
     room: Room,
     counters: Counters,
+    census: Census,
 }
 
 /// Why a look-up has no answer.
@@ -56,11 +58,16 @@ impl Entries {
             seal,
             room: Room::new(max_bytes),
             counters: Counters::default(),
+            census: Census::default(),
         })
     }
 
     pub(super) fn statistics(&self) -> Statistics {
         self.counters.now()
+    }
+
+    pub(super) fn contents(&self) -> Option<Contents> {
+        self.census.take(&self.folder)
     }
 
     pub(super) fn descriptor(&self, key: &CacheKey) -> Option<Vec<u8>> {

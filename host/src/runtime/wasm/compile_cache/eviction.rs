@@ -11,9 +11,9 @@ use super::key::{FileKind, parse_name};
 
 /// The files of one stem.
 #[derive(Debug, Default)]
-struct Entry {
+pub(super) struct Entry {
     files: Vec<String>,
-    bytes: u64,
+    pub(super) bytes: u64,
     /// Of the descriptor, which is touched when the entry is used.
     descriptor_time: Option<SystemTime>,
     /// Of the newest code: what counts while its descriptor is still being written.
@@ -106,7 +106,8 @@ pub(super) fn remove_stem(folder: &PrivateFolder, stem: &str) -> io::Result<()> 
     Ok(())
 }
 
-fn scan(folder: &PrivateFolder) -> io::Result<HashMap<String, Entry>> {
+/// All entries, by stem.
+pub(super) fn scan(folder: &PrivateFolder) -> io::Result<HashMap<String, Entry>> {
     let mut entries: HashMap<String, Entry> = HashMap::new();
     for name in folder.names()? {
         let Some((stem, kind)) = parse_name(&name) else {

@@ -26,6 +26,7 @@
 //! Nothing here fails hard: a cache that can not be used is off and says why
 //! ([`CompileCache::problem`]), and the host compiles instead.
 
+mod contents;
 mod entries;
 mod eviction;
 mod folder;
@@ -41,6 +42,7 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
+pub use contents::Contents;
 pub use key::CacheKey;
 pub use statistics::Statistics;
 
@@ -118,6 +120,12 @@ impl CompileCache {
         if let Ok(entries) = &self.entries {
             entries.remove(key);
         }
+    }
+
+    /// How much is in it, counted once in a while; `None`: it is off or can not be read.
+    /// May block.
+    pub fn contents(&self) -> Option<Contents> {
+        self.entries.as_ref().ok()?.contents()
     }
 
     /// What happened since this cache was opened, by this process.

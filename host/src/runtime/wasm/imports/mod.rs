@@ -15,7 +15,7 @@ mod state;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use wasmtime::component::{HasSelf, Linker};
+use wasmtime::component::{Component, HasSelf, Linker};
 
 pub(super) use missing::missing;
 
@@ -114,10 +114,23 @@ pub struct StateGrant {
     pub quota: u64,
 }
 
-/// Links everything that a module may import.
-pub(super) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+/// Whether a component imports any of HTTP.
+pub(super) fn wants_http(engine: &wasmtime::Engine, component: &Component) -> bool {
+    let shape = component.component_type();
+    shape
+        .imports(engine)
+        .any(|(name, _)| name.starts_with("wasi:http/"))
+}
+
+/// Links everything that a module may import, HTTP where it is wanted.
+pub(super) fn add_to_linker(
+    linker: &mut Linker<CallState>,
+    with_http: bool,
+) -> wasmtime::Result<()> {
     wasmtime_wasi::p2::add_to_linker_async(linker)?;
-    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)?;
+    if with_http {
+        wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)?;
+    }
     files::replace_in_linker(linker)?;
     sockets::replace_in_linker(linker)?;
     bindings::log::add_to_linker::<_, HasSelf<CallState>>(linker, |state| state)?;

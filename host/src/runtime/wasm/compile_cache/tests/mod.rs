@@ -1,5 +1,6 @@
 //! Tests of the cache as a whole: what it keeps, what it refuses, what it leaves behind.
 
+mod contents;
 mod eviction;
 mod kept;
 mod processes;
