@@ -112,11 +112,13 @@ impl RuntimeError {
             Self::CommandNotFound { help, .. }
             | Self::Sandbox { help, .. }
             | Self::Image { help, .. }
-            | Self::Unavailable { help, .. } => Some(help.clone()),
+            | Self::Unavailable { help, .. }
+            | Self::NotExecutable {
+                help: Some(help), ..
+            } => Some(help.clone()),
             Self::Folder { granted_by, .. } => {
                 Some(format!("name a folder that exists and may be shared in {granted_by}"))
             }
-            Self::NotExecutable { help: Some(help), .. } => Some(help.clone()),
             Self::NotExecutable { help: None, .. } => Some(
                 "name a program, not a folder or a text; a program needs the permission to run (`chmod +x`)"
                     .into(),
