@@ -150,7 +150,7 @@ fn what_is_no_command_is_named_with_why_and_what_to_do() -> Result<()> {
         ),
         (
             "circle",
-            "it is a link that leads nowhere: it leads in a circle",
+            "it is a link that leads in a circle",
             "correct the link",
         ),
         (

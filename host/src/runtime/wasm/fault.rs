@@ -16,8 +16,11 @@ pub enum ModuleFault {
     #[error("it is {0}, no regular file")]
     NoFile(&'static str),
     /// It is a link to nothing.
-    #[error("it is a link that leads nowhere: {0}")]
+    #[error("it is a link that leads nowhere: `{0}` does not exist")]
     DeadLink(String),
+    /// It is a link to itself, by whatever way.
+    #[error("it is a link that leads in a circle")]
+    LinkCircle,
     /// It lies elsewhere, and only the operator may say so.
     #[error("{0} leads out of the module folder, and what is named there must lie in it")]
     LeadsOut(String),
@@ -88,6 +91,11 @@ pub enum ModuleFault {
 }
 
 impl ModuleFault {
+    /// Whether there is no file, be it at the end of a link: it may be away for a moment.
+    pub(crate) fn is_absence(&self) -> bool {
+        matches!(self, Self::Missing | Self::DeadLink(_))
+    }
+
     /// Whether the same file may serve later, though nothing in it changes.
     pub(crate) fn may_pass(&self) -> bool {
         matches!(
@@ -96,6 +104,7 @@ impl ModuleFault {
                 | Self::Unreadable(_)
                 | Self::NoFile(_)
                 | Self::DeadLink(_)
+                | Self::LinkCircle
                 | Self::LeadsOut(_)
                 | Self::BeingWritten
                 | Self::Loading
@@ -109,7 +118,9 @@ impl ModuleFault {
             Self::Missing => "put the module there, or correct the path",
             Self::Unreadable(_) => "check the file's owner and permissions",
             Self::NoFile(_) => "put the module's `.wasm` file in its place, or correct the path",
-            Self::DeadLink(_) => "put the module where the link leads, or correct the link",
+            Self::DeadLink(_) | Self::LinkCircle => {
+                "put the module where the link leads, or correct the link"
+            }
             Self::LeadsOut(_) => {
                 "copy the file into the folder, or name it by its absolute path: with `module` of an entry in the configuration, or as the command"
             }

@@ -136,9 +136,9 @@ impl ModuleSource {
                 Some(to) => format!("it is a link to `{}`, which", to.shown()),
                 None => "its path".to_owned(),
             }),
-            (Some(libc::ELOOP), _) => ModuleFault::DeadLink("it leads in a circle".into()),
+            (Some(libc::ELOOP), _) => ModuleFault::LinkCircle,
             (_, Some(to)) if error.kind() == ErrorKind::NotFound => {
-                ModuleFault::DeadLink(format!("`{}` does not exist", to.shown()))
+                ModuleFault::DeadLink(to.shown().to_string())
             }
             // A socket can not even be opened.
             (Some(libc::ENXIO | libc::ENODEV), _) => match self.metadata() {
