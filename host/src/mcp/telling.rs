@@ -3,7 +3,7 @@
 //! Invariant: what is told is told in order and before the answer, progress only grows, and
 //! a client that reads slowly loses messages, never the call.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -11,7 +11,9 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, RoleServer};
 use serde_json::{Map, Value, json};
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::model::{Event, EventSink, LogLevel};
@@ -39,9 +41,37 @@ enum News {
     Message(LoggingLevel, Value),
 }
 
-/// Tells a client of a call that runs.
-pub(super) struct Teller {
-    task: tokio::task::JoinHandle<()>,
+/// Tells a client of a call that runs, from the first thing on that there is to tell: most
+/// calls say nothing.
+pub(super) struct Teller(Arc<Line>);
+
+/// From a call to who tells of it.
+struct Line(Mutex<State>);
+
+enum State {
+    Silent(Box<Ears>),
+    Telling {
+        news: mpsc::Sender<News>,
+        task: JoinHandle<()>,
+    },
+    Over,
+}
+
+impl Line {
+    fn say(&self, told: News, runtime: &Handle) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = match std::mem::replace(&mut *state, State::Over) {
+            State::Silent(ears) => {
+                let (news, heard) = mpsc::channel(WAITING);
+                let task = runtime.spawn(ears.tell(heard));
+                State::Telling { news, task }
+            }
+            begun => begun,
+        };
+        if let State::Telling { news, .. } = &*state {
+            let _ = news.try_send(told);
+        }
+    }
 }
 
 impl Ears {
@@ -50,8 +80,10 @@ impl Ears {
         if self.token.is_none() && self.level.is_none() {
             return None;
         }
-        let (news, heard) = mpsc::channel(WAITING);
         let (level, progress) = (self.level, self.token.is_some());
+        let line = Arc::new(Line(Mutex::new(State::Silent(Box::new(self)))));
+        // Events may come from any thread.
+        let (teller, runtime) = (Teller(Arc::clone(&line)), Handle::current());
         let sink: EventSink = Arc::new(move |event: Event<'_>| {
             let news_of = match event {
                 Event::Progress(told) if progress => Some(News::Progress(
@@ -68,11 +100,10 @@ impl Ears {
                 _ => None,
             };
             if let Some(told) = news_of {
-                let _ = news.try_send(told);
+                line.say(told, &runtime);
             }
         });
-        let task = tokio::spawn(self.tell(heard));
-        Some((sink, Teller { task }))
+        Some((sink, teller))
     }
 
     async fn tell(self, mut heard: mpsc::Receiver<News>) {
@@ -107,11 +138,18 @@ impl Ears {
 }
 
 impl Teller {
-    /// Waits until all is told, for a while: the sink is gone, and the answer comes after.
+    /// Waits until all is told, for a while: the answer comes after.
     pub async fn finish(self) {
-        let end = self.task.abort_handle();
-        if timeout(LAST_MESSAGES, self.task).await.is_err() {
-            end.abort();
+        let state = {
+            let mut state = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *state, State::Over)
+        };
+        if let State::Telling { news, task } = state {
+            drop(news);
+            let end = task.abort_handle();
+            if timeout(LAST_MESSAGES, task).await.is_err() {
+                end.abort();
+            }
         }
     }
 }

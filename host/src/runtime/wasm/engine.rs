@@ -11,7 +11,7 @@ use wasmtime::component::{Component, InstancePre, Linker};
 use wasmtime::{Config, InstanceAllocationStrategy, OptLevel};
 
 use super::call_state::CallState;
-use super::clock::Clock;
+use super::clock::{Clock, Ticking};
 use super::{imports, pool};
 
 /// Stack that a guest may use. Deeper recursion is a trap.
@@ -46,7 +46,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Makes the engine and starts its clock, which stops when the engine is dropped.
+    /// Makes the engine and its clock, whose thread ends with the engine. It ticks for guests
+    /// of [`Host`](crate::Host) only.
     ///
     /// # Errors
     ///
@@ -88,6 +89,11 @@ impl Engine {
     /// fingerprint must not be loaded.
     pub fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
+    }
+
+    /// Makes a guest yield now and then, as long as the result is kept.
+    pub(super) fn tick(&self) -> Ticking {
+        self.clock.tick()
     }
 
     /// Compiles a component. Takes from milliseconds to minutes; never call it on an

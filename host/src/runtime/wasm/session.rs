@@ -14,6 +14,7 @@ use wasmtime::{Store, UpdateDeadline};
 use super::access::{Access, MissingFolder};
 use super::breakdown::Breakdown;
 use super::call_state::CallState;
+use super::clock::Ticking;
 use super::engine::Engine;
 use super::limits::MAX_HANDLES;
 use super::pool::Place;
@@ -39,6 +40,8 @@ pub(super) struct Session {
     stdout: Capture,
     stderr: Capture,
     waited: Duration,
+    #[expect(dead_code, reason = "held for its end")]
+    ticking: Ticking,
     /// After the store: it has the instance that lives there.
     #[expect(dead_code, reason = "held for its end")]
     place: Option<Place>,
@@ -110,6 +113,7 @@ impl Session {
             stdout,
             stderr,
             waited,
+            ticking: engine.tick(),
             place,
         })
     }
