@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::config::{Config, Environment};
+use crate::model::Shown as _;
 use crate::presence::{Notice, running_hosts};
 use crate::runtime::{self, Health, RuntimeError, Selection};
 
@@ -88,13 +89,13 @@ fn system(config: &Config) -> Vec<Health> {
 
 fn folder(name: &'static str, path: &Path, origin: &str) -> Health {
     match fs::read_dir(path) {
-        Ok(entries) => Health::good(name, path.display().to_string())
+        Ok(entries) => Health::good(name, path.shown().to_string())
             .note(format!("{} entries", entries.count())),
         Err(error) => Health::bad(
             name,
             &RuntimeError::Unavailable {
                 backend: name.into(),
-                reason: format!("`{}` can not be read: {error}", path.display()),
+                reason: format!("`{}` can not be read: {error}", path.shown()),
                 help: format!("create it, or correct {origin}"),
             },
         ),
@@ -104,17 +105,17 @@ fn folder(name: &'static str, path: &Path, origin: &str) -> Health {
 /// A folder that the host itself makes.
 fn made_when_needed(name: &'static str, path: &Path) -> Health {
     match fs::metadata(path) {
-        Ok(found) if found.is_dir() => Health::good(name, path.display().to_string())
+        Ok(found) if found.is_dir() => Health::good(name, path.shown().to_string())
             .note(crate::model::format_bytes(bytes_in(path))),
         Ok(_) => Health::bad(
             name,
             &RuntimeError::Unavailable {
                 backend: name.into(),
-                reason: format!("`{}` is no folder", path.display()),
+                reason: format!("`{}` is no folder", path.shown()),
                 help: "move it away".into(),
             },
         ),
-        Err(_) => Health::good(name, path.display().to_string()).note("made when it is needed"),
+        Err(_) => Health::good(name, path.shown().to_string()).note("made when it is needed"),
     }
 }
 

@@ -221,8 +221,8 @@ async fn what_is_no_regular_file_in_the_folder_hurts_nobody() -> Result<()> {
     }
     let host = stage.open().await?;
     for (name, said) in [
-        ("dangling", "read"),
-        ("loop", "read"),
+        ("dangling", "a link that leads nowhere"),
+        ("loop", "in a circle"),
         ("leading_out", "leads out"),
     ] {
         let reason = broken(&host, name)?;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use prx_host::model::{Access, Grants, format_bytes};
+use prx_host::model::{Access, Grants, Shown as _, format_bytes};
 use prx_host::{Entry, Snapshot, Tool};
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ pub fn short_version(version: Option<&str>) -> String {
 pub fn short_path(path: &Path, module_folder: &Path) -> String {
     path.strip_prefix(module_folder)
         .unwrap_or(path)
-        .display()
+        .shown()
         .to_string()
 }
 
@@ -71,7 +71,7 @@ impl MissingFolder {
         let mut all: Vec<Self> = Vec::new();
         for tool in snapshot.tools() {
             for grant in tool.entry().missing_folders() {
-                let (host, name) = (grant.host.display().to_string(), tool.name().to_owned());
+                let (host, name) = (grant.host.shown().to_string(), tool.name().to_owned());
                 let granted_by = grant.granted_by.clone();
                 let is_known =
                     |known: &&mut Self| known.host == host && known.granted_by == granted_by;
@@ -114,7 +114,7 @@ pub fn names(tools: &[String]) -> String {
     let mut names: Vec<String> = tools
         .iter()
         .take(SHOWN)
-        .map(|tool| format!("`{tool}`"))
+        .map(|tool| format!("`{}`", tool.shown()))
         .collect();
     if tools.len() > SHOWN {
         names.push(format!("{} more", tools.len() - SHOWN));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use prx_host::config::{Config, Setting};
-use prx_host::model::{Access, Capability, FolderGrant, Grants, Request, format_bytes};
+use prx_host::model::{Access, Capability, FolderGrant, Grants, Request, Shown as _, format_bytes};
 use serde::Serialize;
 
 use super::render::{Screen, columns, indented};
@@ -32,7 +32,7 @@ impl Asked {
     /// The thing in words, with the folder of this machine that a granted one is.
     pub fn in_words(&self) -> String {
         match &self.host_folder {
-            Some(folder) => format!("{} (`{folder}`)", self.capability),
+            Some(folder) => format!("{} (`{}`)", self.capability, folder.shown()),
             None => self.capability.to_string(),
         }
     }
@@ -117,7 +117,7 @@ pub fn exact(granted: Granted<'_>) -> Vec<(String, String)> {
     let all = capabilities(granted.grants).into_iter().map(|one| {
         let mut what = one.to_string();
         if let Some(folder) = host_folder(granted, &one) {
-            let _ = write!(what, " (`{folder}`)");
+            let _ = write!(what, " (`{}`)", folder.shown());
         }
         if one == Capability::State {
             let _ = write!(what, ", {}", format_bytes(granted.grants.state_bytes));

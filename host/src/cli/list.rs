@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use prx_host::config::Config;
+use prx_host::model::Shown as _;
 use prx_host::{Broken, Host, HostBuilder, NotReady, Snapshot, Tool};
 use serde_json::{Value, json};
 
@@ -140,7 +141,7 @@ fn text(snapshot: &Snapshot, host: &Host, missing: Vec<NotReady>, screen: Screen
         let _ = writeln!(
             text,
             "There are no tools yet. Put a skill's `.wasm` file into `{}`.",
-            folder.display()
+            folder.shown()
         );
     } else {
         let headings = ["tool", "module", "backend", "version", "grants", "state"];
@@ -177,7 +178,7 @@ fn tool_row(tool: &Tool, folder: &std::path::Path, missing: &[NotReady]) -> Vec<
     let state = match entry.missing_folders().next() {
         None if missing.iter().any(|one| one.tool == tool.name()) => "not ready, see below".into(),
         None => "ready".into(),
-        Some(grant) => format!("folder missing: {}", grant.host.display()),
+        Some(grant) => format!("folder missing: {}", grant.host.shown()),
     };
     vec![
         tool.name().to_owned(),
@@ -236,7 +237,7 @@ pub fn what_of(broken: &Broken) -> String {
 pub fn lines_of(broken: &Broken) -> Vec<(&'static str, String)> {
     let mut lines = vec![("cause", broken.reason.clone())];
     if let Some(module) = &broken.module {
-        lines.push(("module", module.display().to_string()));
+        lines.push(("module", module.shown().to_string()));
     }
     if let Some(place) = &broken.place {
         lines.push(("entry", place.clone()));

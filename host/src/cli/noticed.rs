@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use prx_host::lint::{Finding, Severity, similar_names};
+use prx_host::model::Shown as _;
 use prx_host::{NotReady, Snapshot};
 
 use super::render::Line;
@@ -28,10 +29,10 @@ pub fn of_files(files: &[PathBuf]) -> Vec<Notice> {
             ),
             (
                 "help",
-                format!("rename it to `{}`", file.with_extension("wasm").display()),
+                format!("rename it to `{}`", file.with_extension("wasm").shown()),
             ),
         ];
-        (format!("`{}` is passed over", file.display()), lines)
+        (format!("`{}` is passed over", file.shown()), lines)
     };
     files.iter().map(notice).collect()
 }
@@ -57,7 +58,7 @@ fn of_finding(tool: &str, finding: &Finding) -> Notice {
     let rule = finding.rule;
     let lines = vec![
         ("cause", rule.effect.to_owned()),
-        ("place", finding.places.join(" ")),
+        ("place", finding.places.join(" ").shown().to_string()),
         ("rule", rule.id.to_owned()),
         ("help", rule.advice.to_owned()),
     ];

@@ -4,6 +4,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::model::Shown as _;
+
 use super::Environment;
 use super::paths::{self, PathError};
 
@@ -45,7 +47,7 @@ impl NamedBy {
 #[non_exhaustive]
 pub enum DiscoverError {
     /// A file named explicitly is not there.
-    #[error("the configuration file `{}` does not exist ({} names it)", file.display(), named_by.as_str())]
+    #[error("the configuration file `{}` does not exist ({} names it)", file.shown(), named_by.as_str())]
     Missing {
         /// The file.
         file: PathBuf,
@@ -53,7 +55,7 @@ pub enum DiscoverError {
         named_by: NamedBy,
     },
     /// A folder was named instead of a file.
-    #[error("`{}` is a folder, not a configuration file ({} names it)", file.display(), named_by.as_str())]
+    #[error("`{}` is a folder, not a configuration file ({} names it)", file.shown(), named_by.as_str())]
     Folder {
         /// The folder.
         file: PathBuf,
@@ -61,7 +63,7 @@ pub enum DiscoverError {
         named_by: NamedBy,
     },
     /// The file can not be looked at.
-    #[error("the configuration file `{}` can not be read ({} names it)", file.display(), named_by.as_str())]
+    #[error("the configuration file `{}` can not be read ({} names it)", file.shown(), named_by.as_str())]
     Unreadable {
         /// The file.
         file: PathBuf,

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use crate::model::Shown as _;
+
 use super::fault::{Fault, Faults};
 use super::source::SourceText;
 use super::{Config, Discovered, Environment, check};
@@ -35,7 +37,7 @@ impl Config {
         let bytes = File::open(&file).and_then(read).map_err(|error| {
             let fault = Fault::error(format!(
                 "the configuration file `{}` can not be read",
-                file.display()
+                file.shown()
             ));
             let fault = fault.because(error.to_string());
             Faults::new(

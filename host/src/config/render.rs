@@ -5,6 +5,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::fault::{Fault, Severity};
 use super::source::SourceText;
+use crate::model::Shown as _;
 
 pub(super) fn render(fault: &Fault, source: Option<&SourceText>, colours: bool) -> String {
     let level = match fault.severity {
@@ -16,7 +17,7 @@ pub(super) fn render(fault: &Fault, source: Option<&SourceText>, colours: bool) 
         let mark = AnnotationKind::Primary.span(span.clone());
         let mark = mark.label(fault.cause.as_deref());
         let mut snippet = Snippet::source(source.text())
-            .path(source.file().to_string_lossy().into_owned())
+            .path(source.file().shown().to_string())
             .annotation(mark);
         if let Some(related) = &fault.related {
             let mark = AnnotationKind::Context.span(related.span.clone());

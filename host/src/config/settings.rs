@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Serve;
 use crate::command::{ArgumentGroup, OutputFormat, Parameters, Stdin};
-use crate::model::{FolderGrant, HostPattern};
+use crate::model::{FolderGrant, HostPattern, Shown as _};
 
 /// Where a value of the configuration was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -31,7 +31,7 @@ fn lossy<S: serde::Serializer>(file: &std::path::Path, serializer: S) -> Result<
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file.display(), self.line)
+        write!(f, "{}:{}", self.file.shown(), self.line)
     }
 }
 

@@ -16,6 +16,7 @@ use crate::Inspection;
 use crate::config::{Config, Environment};
 use crate::file_state::{self, Stamp};
 use crate::host::inspect_file;
+use crate::model::Shown as _;
 use crate::registry::Snapshot;
 use crate::runtime::wasm::module::hex;
 
@@ -152,7 +153,7 @@ impl Candidate {
         } else {
             return Err(InstallError::Taken {
                 name: self.name.to_string(),
-                by: format!("`{}`, which is no file", destination.display()),
+                by: format!("`{}`, which is no file", destination.shown()),
                 rename: true,
             });
         };

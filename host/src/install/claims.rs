@@ -9,6 +9,7 @@ use super::name::ModuleName;
 use super::naming_entries::described;
 use super::preview::Served;
 use crate::config::Config;
+use crate::model::Shown as _;
 use crate::registry::{Entry, SHELL, Snapshot};
 use crate::runtime::IN_FOLDER;
 
@@ -50,7 +51,7 @@ pub(super) fn check(
             && module != file
             && is_own()
         {
-            let by = format!("the module `{}`, which is broken", module.display());
+            let by = format!("the module `{}`, which is broken", module.shown());
             return Err(claims.taken(&broken.name, by));
         }
     }
@@ -93,7 +94,7 @@ impl Claims<'_> {
 
 fn in_words(config: &Config, entry: &Entry) -> String {
     match (entry.module(), described(config, entry)) {
-        (Some(module), _) => format!("the module `{}`", module.path().display()),
+        (Some(module), _) => format!("the module `{}`", module.path().shown()),
         (None, Some(tool)) => {
             format!(
                 "the command of `[tools.custom.{}]` ({})",
@@ -116,7 +117,7 @@ pub(super) fn check_folder(
     }
     Err(InstallError::Taken {
         name: name.to_string(),
-        by: format!("the module `{}`", folder_path.join(other).display()),
+        by: format!("the module `{}`", folder_path.join(other).shown()),
         rename: true,
     })
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::config::ToolEntry;
+use crate::model::Shown as _;
 use crate::{Inspection, ModuleFault, OpenError};
 
 /// Why a module was not installed. Nothing was changed then.
@@ -19,7 +20,7 @@ pub enum InstallError {
         near: Option<String>,
     },
     /// This host can not run it.
-    #[error("`{}` can not serve", .inspection.path.display())]
+    #[error("`{}` can not serve", .inspection.path.shown())]
     NotRunnable {
         /// What it is.
         inspection: Box<Inspection>,
@@ -43,13 +44,13 @@ pub enum InstallError {
         rename: bool,
     },
     /// The file is another one than was examined.
-    #[error("`{}` changed while it was looked at", .0.display())]
+    #[error("`{}` changed while it was looked at", .0.shown())]
     Changed(PathBuf),
     /// There is another module, and nobody said that it may be replaced.
-    #[error("`{}` is there already, with other content", .0.display())]
+    #[error("`{}` is there already, with other content", .0.shown())]
     Present(PathBuf),
     /// A folder or file can not be read or written.
-    #[error("{what} `{}`: {error}", .path.display())]
+    #[error("{what} `{}`: {error}", .path.shown())]
     Io {
         /// What failed.
         what: &'static str,
@@ -92,7 +93,7 @@ impl InstallError {
 #[non_exhaustive]
 pub enum RemoveError {
     /// Nobody knows that name.
-    #[error("there is no tool, entry or module `{name}`")]
+    #[error("there is no tool, entry or module `{}`", .name.shown())]
     Unknown {
         /// The name.
         name: String,
@@ -112,7 +113,7 @@ pub enum RemoveError {
         name: String,
     },
     /// The module is not in the module folder.
-    #[error("the module `{}` lies outside of the module folder", .path.display())]
+    #[error("the module `{}` lies outside of the module folder", .path.shown())]
     Outside {
         /// The file.
         path: PathBuf,
@@ -120,19 +121,19 @@ pub enum RemoveError {
         entry: Option<(String, String)>,
     },
     /// There is no file to remove.
-    #[error("there is no file `{}`", .path.display())]
+    #[error("there is no file `{}`", .path.shown())]
     Missing {
         /// The file.
         path: PathBuf,
     },
     /// It is none of the files that are modules.
-    #[error("`{}` is no file", .path.display())]
+    #[error("`{}` is no file", .path.shown())]
     NoFile {
         /// The path.
         path: PathBuf,
     },
     /// The folder refuses.
-    #[error("{what} `{}`: {error}", .path.display())]
+    #[error("{what} `{}`: {error}", .path.shown())]
     Io {
         /// What failed.
         what: &'static str,

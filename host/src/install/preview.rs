@@ -15,7 +15,7 @@ use super::naming_entries::{NamingEntry, naming};
 use crate::config::{Config, Environment, Place};
 use crate::grants::grants;
 use crate::host::Host;
-use crate::model::{Grants, ToolSpec};
+use crate::model::{Grants, Shown as _, ToolSpec};
 use crate::registry::{Broken, Snapshot};
 use crate::runtime::wasm::engine::Allocation;
 
@@ -90,8 +90,8 @@ pub(super) async fn preview(
             served.push(implicit(config, environment, name));
         }
     }
-    let real = config.runtime.wasm.module_path.value.display().to_string();
-    let shown = stage.path().display().to_string();
+    let real = config.runtime.wasm.module_path.value.shown().to_string();
+    let shown = stage.path().shown().to_string();
     for one in &mut served {
         fill(one, &snapshot);
         for broken in &mut one.broken {

@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::Shown as _;
+
 /// What one tool entry may touch, computed once when its configuration is loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Grants {
@@ -128,11 +130,11 @@ pub enum Capability {
 impl fmt::Display for Capability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ReadFolder(path) => write!(f, "read `{path}`"),
-            Self::WriteFolder(path) => write!(f, "write `{path}`"),
-            Self::Variable(name) => write!(f, "variable `{name}`"),
+            Self::ReadFolder(path) => write!(f, "read `{}`", path.shown()),
+            Self::WriteFolder(path) => write!(f, "write `{}`", path.shown()),
+            Self::Variable(name) => write!(f, "variable `{}`", name.shown()),
             Self::Network(host) if host == "*" => f.write_str("network"),
-            Self::Network(host) => write!(f, "network `{host}`"),
+            Self::Network(host) => write!(f, "network `{}`", host.shown()),
             Self::State => f.write_str("state"),
         }
     }

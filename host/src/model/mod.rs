@@ -7,6 +7,7 @@ mod content;
 mod counters;
 mod grants;
 mod outcome;
+mod shown;
 mod tool;
 mod units;
 mod uri_template;
@@ -20,6 +21,7 @@ pub use outcome::{
     ArgumentFault, CallReport, Denial, LimitKind, Outcome, OutcomeKind, ToolError, ToolErrorKind,
     Trap, TrapKind,
 };
+pub use shown::{InOneLine, Shown, is_disturbing};
 pub use tool::{Hints, ToolSpec};
 pub(crate) use units::as_rfc3339;
 pub use units::format_bytes;

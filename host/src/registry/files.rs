@@ -273,7 +273,7 @@ impl Known {
     /// Takes note of what was read; answers how soon to look again.
     fn note(&mut self, read: Read, patience: Duration) -> Option<Duration> {
         self.stamp = read.stamp;
-        let is_missing = matches!(read.outcome, Err(ModuleFault::Missing));
+        let is_missing = read.outcome.as_ref().is_err_and(ModuleFault::is_absence);
         let missing_since = match self.missing_since {
             _ if !is_missing => None,
             None => Some(Instant::now()),

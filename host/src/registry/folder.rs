@@ -15,6 +15,7 @@ use super::naming;
 use super::plan::{ModuleFile, Plan, Planned, Scope, Subject};
 use super::snapshot::Broken;
 use crate::config::{Backend, Config};
+use crate::model::Shown as _;
 use crate::runtime::{module_name, modules_in};
 
 /// The folder at one moment.
@@ -157,7 +158,7 @@ impl<'a> ModuleFolder<'a> {
             serving: None,
         };
         if !naming::is_name(name) {
-            let shown: String = name.chars().flat_map(char::escape_debug).collect();
+            let shown = name.shown().to_string();
             let reason = format!(
                 "`{shown}` can not be a tool's name: only 1 to {} letters, digits, `_` and `-`",
                 naming::MAX_NAME_BYTES
@@ -169,7 +170,7 @@ impl<'a> ModuleFolder<'a> {
             return Ok(());
         };
         let by = match taken.module() {
-            Some(file) => format!("the entry for `{}`", file.path().display()),
+            Some(file) => format!("the entry for `{}`", file.path().shown()),
             None => "an entry for a command".to_owned(),
         };
         let reason = format!("the name `{name}` is taken by {by}");

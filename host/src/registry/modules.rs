@@ -12,6 +12,7 @@ use super::provided;
 use crate::command;
 use crate::config::{Backend, Config, Environment, ToolEntry};
 use crate::grants::grants;
+use crate::model::Shown as _;
 use crate::runtime::wasm::access::Access;
 use crate::runtime::wasm::adapter::WasmAdapter;
 use crate::runtime::wasm::loader::Loader;
@@ -91,7 +92,7 @@ impl Modules {
                 return Err(NotMade {
                     reason: format!(
                         "`{}` is a skill, and says itself what it takes",
-                        module.path().display()
+                        module.path().shown()
                     ),
                     help: Some(
                         "remove `args`, `stdin`, `output` and `parameters` of the entry".into(),

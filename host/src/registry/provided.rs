@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::config::{Environment, Provided, ToolEntry};
 use crate::file_state;
+use crate::model::Shown as _;
 
 /// Bytes that a file with a value may have.
 const MAX_FILE_BYTES: u64 = 64 << 10;
@@ -82,7 +83,7 @@ fn read<T: Clone>(
         }
         Provided::File(path) => file(path)
             .map(of_text)
-            .map_err(|why| format!("takes its value from the file `{}`, {why}", path.display())),
+            .map_err(|why| format!("takes its value from the file `{}`, {why}", path.shown())),
     }
 }
 

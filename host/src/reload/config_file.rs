@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::config::{self, Config, Environment};
 use crate::file_state::{self, WRITING};
+use crate::model::Shown as _;
 use crate::registry::{Broken, Serving, Started};
 
 /// The file that a configuration is read from.
@@ -151,7 +152,7 @@ impl ConfigFile {
             name: Broken::CONFIGURATION.into(),
             module: None,
             backend: "",
-            place: self.path.as_ref().map(|path| path.display().to_string()),
+            place: self.path.as_ref().map(|path| path.shown().to_string()),
             reason: fault.clone(),
             help: Some(
                 "correct the file; until then the last good configuration is in force".into(),

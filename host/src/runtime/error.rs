@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::model::Shown as _;
+
 /// The result of an adapter's methods.
 pub type Result<T, E = RuntimeError> = std::result::Result<T, E>;
 
@@ -10,7 +12,7 @@ pub type Result<T, E = RuntimeError> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum RuntimeError {
     /// There is no such program, or module.
-    #[error("`{command}` was not found: {reason}")]
+    #[error("`{}` was not found: {reason}", command.shown())]
     CommandNotFound {
         /// As it was asked for.
         command: String,
@@ -20,15 +22,17 @@ pub enum RuntimeError {
         help: String,
     },
     /// The program is there and must not, or can not, be run.
-    #[error("`{command}` can not be run: {reason}")]
+    #[error("`{}` can not be run: {reason}", command.shown())]
     NotExecutable {
         /// As it was asked for.
         command: String,
         /// What the system, or the engine, says.
         reason: String,
+        /// What to do about it, where it is not about programs of the system.
+        help: Option<String>,
     },
     /// The working folder can not be used.
-    #[error("the working folder `{}` can not be used: {reason}", path.display())]
+    #[error("the working folder `{}` can not be used: {reason}", path.shown())]
     WorkingDirectory {
         /// The folder.
         path: PathBuf,
@@ -36,7 +40,7 @@ pub enum RuntimeError {
         reason: String,
     },
     /// A granted folder can not be used.
-    #[error("the folder `{}` can not be used: {reason}", path.display())]
+    #[error("the folder `{}` can not be used: {reason}", path.shown())]
     Folder {
         /// The folder, on this machine.
         path: PathBuf,
@@ -108,11 +112,14 @@ impl RuntimeError {
             Self::CommandNotFound { help, .. }
             | Self::Sandbox { help, .. }
             | Self::Image { help, .. }
-            | Self::Unavailable { help, .. } => Some(help.clone()),
+            | Self::Unavailable { help, .. }
+            | Self::NotExecutable {
+                help: Some(help), ..
+            } => Some(help.clone()),
             Self::Folder { granted_by, .. } => {
                 Some(format!("name a folder that exists and may be shared in {granted_by}"))
             }
-            Self::NotExecutable { .. } => Some(
+            Self::NotExecutable { help: None, .. } => Some(
                 "name a program, not a folder or a text; a program needs the permission to run (`chmod +x`)"
                     .into(),
             ),

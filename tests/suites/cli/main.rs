@@ -3,6 +3,8 @@
 
 mod call;
 mod check;
+mod forged;
+mod hanging;
 mod inspect;
 mod install;
 mod install_grants;

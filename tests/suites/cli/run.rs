@@ -1,9 +1,12 @@
 //! `prx-host run` and `prx-host doctor`.
 
 use std::io::Write as _;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
 use std::process::Stdio;
 
 use anyhow::{Context as _, Result, ensure};
+use rustix::fs::{CWD, Mode, mkfifoat};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::place::{Place, Ran};
@@ -100,6 +103,84 @@ fn a_module_runs_as_a_command() -> Result<()> {
         "{}",
         wrong.text()
     );
+    Ok(())
+}
+
+#[test]
+fn what_is_no_command_is_named_with_why_and_what_to_do() -> Result<()> {
+    let place = Place::with_guests(&["echo"], "")?;
+    std::fs::copy(prx_tests::guest("sort")?, place.path("sort.wasm"))?;
+    let outside = place.path("sort.wasm").display().to_string();
+    for (name, to) in [
+        ("out", "../sort.wasm"),
+        ("zero", "/dev/zero"),
+        ("dangling", "nothing.wasm"),
+        ("circle", "circle.wasm"),
+    ] {
+        symlink(to, place.module(name))?;
+    }
+    mkfifoat(CWD, place.module("pipe"), Mode::RUSR)?;
+    std::fs::create_dir(place.module("folder"))?;
+    let _listener = UnixListener::bind(place.module("socket"))?;
+    for (name, what, help) in [
+        (
+            "echo",
+            "this is a skill, and no command",
+            "call its tools by their names",
+        ),
+        (
+            "out",
+            "it is a link to `../sort.wasm`, which leads out of the module folder",
+            "copy the file into the folder, or name it by its absolute path",
+        ),
+        (
+            "zero",
+            "it is a link to `/dev/zero`, which leads out",
+            "copy the file",
+        ),
+        (
+            "../sort.wasm",
+            "its path leads out of the module folder",
+            "by its absolute path",
+        ),
+        (
+            "dangling",
+            "it is a link that leads nowhere: `nothing.wasm` does not exist",
+            "correct the link",
+        ),
+        (
+            "circle",
+            "it is a link that leads in a circle",
+            "correct the link",
+        ),
+        (
+            "pipe",
+            "it is a named pipe, no regular file",
+            "put the module's `.wasm` file in its place",
+        ),
+        ("folder", "it is a folder, no regular file", "in its place"),
+        ("socket", "it is a socket, no regular file", "in its place"),
+        (
+            "/dev/zero",
+            "it is a device, no regular file",
+            "in its place",
+        ),
+    ] {
+        let ran = place.run(&["run", "--backend", "wasm", "--", name])?;
+        ensure!(ran.code() == 5, "{name}: {}", ran.text());
+        let said = format!("error: `{name}` can not be run: {what}");
+        ensure!(ran.stderr().starts_with(&said), "{name}: {}", ran.text());
+        let (_, helped) = ran
+            .stderr()
+            .split_once("\n  help: ")
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+            .context("no help")?;
+        ensure!(helped.contains(help), "{name}: {}", ran.text());
+        ensure!(!ran.text().contains("chmod"), "{name}: {}", ran.text());
+        ensure!(helped.lines().count() == 1, "{name}: {}", ran.text());
+    }
+    let ran = place.run(&["run", "--backend", "wasm", "--", &outside])?;
+    ensure!(ran.code() == 0, "the advice helps: {}", ran.text());
     Ok(())
 }
 

@@ -270,6 +270,22 @@ async fn a_link_that_comes_to_lead_out_of_the_folder_replaces_nothing() -> Resul
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_whose_file_is_gone_takes_its_tools_with_it() -> Result<()> {
+    let (stage, _) = stage()?;
+    let (file, behind) = (module(&stage, "skill.wasm"), module(&stage, "behind"));
+    fs::rename(&file, &behind)?;
+    symlink("behind", &file)?;
+    let host = stage.open().await?;
+    assert_version(&host, TELL, 1).await?;
+    fs::remove_file(&behind)?;
+    let snapshot = host.reload().await;
+    ensure!(snapshot.tool(TELL).is_none(), "it is still there");
+    let fault = fault(&snapshot, "skill")?;
+    ensure!(fault.reason.contains("leads nowhere"), "{}", fault.reason);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_that_somebody_is_writing_is_left_alone_until_it_is_complete() -> Result<()> {
     use std::io::Write as _;
 

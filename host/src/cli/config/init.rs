@@ -8,6 +8,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use prx_host::config::{CONFIG_VARIABLE, Config, Environment, standard_file, template};
+use prx_host::model::Shown as _;
 use serde_json::json;
 
 use crate::cli::render::{Failure, Screen};
@@ -28,9 +29,9 @@ pub(super) fn run(
         screen.print_json(&json!({ "file": file.display().to_string(), "module_path": folder }))?;
         return Ok(Exit::Ok);
     }
-    screen.print(&format!("wrote `{}`", file.display()))?;
+    screen.print(&format!("wrote `{}`", file.shown()))?;
     if let Some(folder) = folder {
-        screen.print(&format!("skills go into `{}`", folder.display()))?;
+        screen.print(&format!("skills go into `{}`", folder.shown()))?;
     }
     Ok(Exit::Ok)
 }
@@ -43,7 +44,7 @@ fn module_folder(file: &Path, environment: &Environment) -> Option<PathBuf> {
     match std::fs::create_dir_all(&folder) {
         Ok(()) => Some(folder),
         Err(error) => {
-            tracing::warn!(%error, folder = %folder.display(), "the module folder can not be made");
+            tracing::warn!(%error, folder = %folder.shown(), "the module folder can not be made");
             None
         }
     }
@@ -83,7 +84,7 @@ fn write(file: &Path, force: bool) -> Result<(), Failure> {
     let failed = |error: &std::io::Error| {
         let failure = Failure::new(
             Exit::Usage,
-            format!("`{}` can not be written", file.display()),
+            format!("`{}` can not be written", file.shown()),
         );
         match error.kind() {
             ErrorKind::AlreadyExists => failure

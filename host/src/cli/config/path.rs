@@ -3,6 +3,7 @@
 //! Invariant: standard output has the path alone, for scripts.
 
 use prx_host::config::{CONFIG_VARIABLE, NamedBy, standard_file};
+use prx_host::model::Shown as _;
 use serde_json::json;
 
 use crate::cli::render::{Failure, Screen};
@@ -31,7 +32,13 @@ pub(super) fn run(global: &Global, screen: Screen) -> Result<Exit, Failure> {
         .cause("the home folder is not known")
         .help("set `HOME`, or name a file with `--config`"));
     };
-    screen.print(&file.display().to_string())?;
+    // For `$(…)` it is the path itself.
+    let path = if screen.out_is_terminal() {
+        file.shown().to_string()
+    } else {
+        file.display().to_string()
+    };
+    screen.print(&path)?;
     if global.quiet == 0 {
         screen.note(&match (discovered.named_by, exists) {
             (NamedBy::Flag, _) => "named by `--config`".into(),

@@ -57,6 +57,9 @@ async fn inspect_file(
     file: &Path,
     _screen: Screen,
 ) -> Result<Exit, Failure> {
-    let what = format!("`{}` can not be looked at", file.display());
+    let what = format!(
+        "`{}` can not be looked at",
+        prx_host::model::Shown::shown(file)
+    );
     Err(super::version::without_modules(what))
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use prx_host::Entry;
 use prx_host::lint::{Severity, lint};
-use prx_host::model::{Hints, ToolSpec, format_bytes};
+use prx_host::model::{Hints, Shown as _, ToolSpec, format_bytes};
 use serde_json::Value;
 
 use crate::cli::render::{Screen, Tone, columns, indented};
@@ -18,7 +18,7 @@ pub fn pair(name: &str, value: String) -> Vec<String> {
 pub fn tool(name: &str, spec: &ToolSpec, screen: Screen) -> String {
     let mut text = screen.paint(&format!("tool {name}"), Tone::Heading);
     if let Some(title) = &spec.title {
-        let _ = write!(text, " ({})", screen.guest_out(title));
+        let _ = write!(text, " ({})", title.shown());
     }
     text.push('\n');
     text.push_str(&indented(&screen.guest_out(&spec.description), 2));
@@ -43,7 +43,7 @@ fn findings(name: &str, spec: &ToolSpec, screen: Screen) -> String {
             Severity::Warning => ("warning", Tone::Warning),
             Severity::Note => ("note", Tone::Help),
         };
-        let places = screen.guest_out(&finding.places.join(" "));
+        let places = finding.places.join(" ");
         let _ = writeln!(
             text,
             "  {} {} ({}): {}\n    {}",
@@ -51,7 +51,7 @@ fn findings(name: &str, spec: &ToolSpec, screen: Screen) -> String {
             rule.what,
             rule.id,
             rule.effect,
-            places
+            places.shown()
         );
         let _ = writeln!(
             text,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use prx_host::model::format_bytes;
+use prx_host::model::{Shown as _, format_bytes};
 use prx_host::{Inspection, Shape};
 
 use super::module::{Shown, encoding_in_words};
@@ -40,7 +40,7 @@ pub fn text(shown: &Shown<'_>, screen: Screen) -> String {
 }
 
 fn file(inspection: &Inspection) -> String {
-    let mut rows = vec![pair("file", inspection.path.display().to_string())];
+    let mut rows = vec![pair("file", inspection.path.shown().to_string())];
     match (&inspection.descriptor, &inspection.shape) {
         (Some(found), _) => rows.push(pair("kind", found.in_words())),
         (None, Some(shape)) => rows.push(pair("kind", encoding_in_words(shape.encoding).into())),
@@ -74,7 +74,7 @@ fn exports(shape: &Shape, screen: Screen) -> String {
     format!(
         "{}\n{}",
         screen.paint("exports", Tone::Heading),
-        indented(&screen.guest_out(&names.join("\n")), 2)
+        indented(&names.join("\n"), 2)
     )
 }
 
@@ -92,13 +92,17 @@ fn imports(shape: &Shape, screen: Screen) -> String {
                 (Some(version), false) => format!("MISSING: offered only in {version}"),
                 (None, _) => "MISSING".into(),
             };
-            vec![offer.name, asked, offered]
+            vec![
+                offer.name.shown().to_string(),
+                asked.shown().to_string(),
+                offered,
+            ]
         })
         .collect();
     format!(
         "{}\n{}",
         screen.paint("imports", Tone::Heading),
-        indented(&screen.guest_out(&columns(&rows)), 2)
+        indented(&columns(&rows), 2)
     )
 }
 

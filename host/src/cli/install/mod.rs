@@ -68,6 +68,9 @@ async fn install(
         yes: _,
         dry_run: _,
     } = arguments;
-    let what = format!("`{}` can not be installed", file.display());
+    let what = format!(
+        "`{}` can not be installed",
+        prx_host::model::Shown::shown(file.as_path())
+    );
     Err(super::version::without_modules(what))
 }

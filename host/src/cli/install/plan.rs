@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use prx_host::Snapshot;
 use prx_host::config::Config;
 use prx_host::install::{Candidate, Present, Served};
-use prx_host::model::format_bytes;
+use prx_host::model::{Shown as _, format_bytes};
 use serde_json::{Value, json};
 
 use super::lines;
@@ -52,7 +52,7 @@ impl<'a> Plan<'a> {
             config_file: config
                 .file
                 .as_ref()
-                .map_or_else(|| "config.toml".into(), |file| file.display().to_string()),
+                .map_or_else(|| "config.toml".into(), |file| file.shown().to_string()),
             entries: entries.collect(),
             replaced_tools: replaced.map(|tool| tool.name().to_owned()).collect(),
         }
@@ -107,10 +107,10 @@ impl<'a> Plan<'a> {
             Present::Other { size } => {
                 format!("a module with other content ({})", format_bytes(*size))
             }
-            Present::Link { to } => format!("a link to `{}`", to.display()),
+            Present::Link { to } => format!("a link to `{}`", to.shown()),
         };
         let place = self.candidate.destination();
-        let mut text = format!("`{}` would be replaced: {what}", place.display());
+        let mut text = format!("`{}` would be replaced: {what}", place.shown());
         if !self.replaced_tools.is_empty() {
             let _ = write!(text, ", which serves {}", names(&self.replaced_tools));
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use prx_host::install::Candidate;
-use prx_host::model::format_bytes;
+use prx_host::model::{Shown as _, format_bytes};
 
 use super::plan::{Entry, Plan};
 use crate::cli::granted;
@@ -31,17 +31,14 @@ pub fn text(plan: &Plan<'_>, screen: Screen) -> String {
 
 fn module(candidate: &Candidate) -> String {
     let inspection = candidate.inspection();
-    let mut rows = vec![vec![
-        "file".to_owned(),
-        inspection.path.display().to_string(),
-    ]];
+    let mut rows = vec![vec!["file".to_owned(), inspection.path.shown().to_string()]];
     let mut row = |name: &str, value: String| rows.push(vec![name.to_owned(), value]);
     if let Some(found) = &inspection.descriptor {
         row("kind", found.in_words());
     }
     row("size", format_bytes(inspection.size));
     row("sha-256", inspection.digest.clone());
-    let mut place = candidate.destination().display().to_string();
+    let mut place = candidate.destination().shown().to_string();
     if candidate.is_folder_missing() {
         place.push_str(" (the folder will be made)");
     }

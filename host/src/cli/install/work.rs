@@ -4,6 +4,7 @@ use std::path::Path;
 
 use prx_host::config::Config;
 use prx_host::install::{Candidate, InstallError, Present, Replace, examine_module};
+use prx_host::model::Shown as _;
 use serde_json::json;
 
 use super::Arguments;
@@ -98,7 +99,7 @@ fn unchanged(candidate: &Candidate, screen: Screen) -> Result<Exit, Failure> {
     } else {
         screen.print(&format!(
             "`{}` is installed already, with the same content; nothing was done",
-            candidate.destination().display()
+            candidate.destination().shown()
         ))?;
     }
     Ok(Exit::Ok)
@@ -152,7 +153,7 @@ fn installed(plan: &Plan<'_>, screen: Screen) -> Result<Exit, Failure> {
     screen.print(&format!(
         "{} `{}`: {now}",
         screen.paint(result, Tone::Good),
-        plan.candidate.destination().display()
+        plan.candidate.destination().shown()
     ))?;
     Ok(Exit::Ok)
 }
@@ -163,7 +164,7 @@ fn failure(file: &Path, error: InstallError) -> Failure {
         InstallError::Io { .. } | InstallError::Changed(_) => Exit::Unavailable,
         _ => Exit::Usage,
     };
-    let failure = Failure::new(exit, format!("`{}` can not be installed", file.display()));
+    let failure = Failure::new(exit, format!("`{}` can not be installed", file.shown()));
     let failure = match error {
         InstallError::Open(error) => return open_failure(error),
         InstallError::NotRunnable { inspection, fault } => failure

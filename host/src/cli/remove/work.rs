@@ -5,6 +5,7 @@ use std::path::Path;
 
 use prx_host::config::Config;
 use prx_host::install::{NamedBy, Removal, RemoveError, find_removal};
+use prx_host::model::Shown as _;
 use serde_json::{Value, json};
 
 use super::Arguments;
@@ -43,7 +44,7 @@ pub async fn remove(
         screen.print_json(&of_removal(&removal, state, true))?;
     } else {
         let removed = screen.paint("removed", Tone::Good);
-        screen.print(&format!("{removed} `{}`", removal.module().display()))?;
+        screen.print(&format!("{removed} `{}`", removal.module().shown()))?;
     }
     Ok(Exit::Ok)
 }
@@ -54,7 +55,7 @@ fn agree(removal: &Removal, state: Option<&Path>, screen: Screen) -> Result<(), 
     if !consent::can_ask(screen) {
         let what = format!(
             "`{}` is not removed: somebody has to agree to it",
-            module.display()
+            module.shown()
         );
         let mut failure =
             Failure::new(Exit::Usage, what).detail("plan", of_removal(removal, state, false));
@@ -66,7 +67,7 @@ fn agree(removal: &Removal, state: Option<&Path>, screen: Screen) -> Result<(), 
     if screen.json() || !screen.out_is_terminal() {
         screen.note(&text(removal, state, screen.of_stderr()));
     }
-    let question = format!("Remove `{}`?", module.display());
+    let question = format!("Remove `{}`?", module.shown());
     consent::ask(&question, "nothing was removed", screen)
 }
 
@@ -103,12 +104,12 @@ fn fate(entry: &NamedBy) -> &'static str {
 }
 
 fn text(removal: &Removal, state: Option<&Path>, screen: Screen) -> String {
-    let mut text = format!("{}\n", removal.module().display());
+    let mut text = format!("{}\n", removal.module().shown());
     let mut line = |line: &str| {
         let _ = writeln!(text, "  {}", screen.guest_out(line));
     };
     if let Some(to) = &removal.link_to {
-        line(&format!("it is a link; `{}` stays", to.display()));
+        line(&format!("it is a link; `{}` stays", to.shown()));
     }
     if let Some(reason) = &removal.broken {
         line(&format!("it is broken: {reason}"));
@@ -121,7 +122,7 @@ fn text(removal: &Removal, state: Option<&Path>, screen: Screen) -> String {
         line(&format!("what lies beside it stays: {beside}"));
     }
     if let Some(state) = state {
-        let state = state.display();
+        let state = state.shown();
         line(&format!(
             "what it has kept between calls stays in `{state}`"
         ));

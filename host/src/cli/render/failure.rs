@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use prx_host::config::Faults;
+use prx_host::model::Shown as _;
 use serde_json::{Map, Value, json};
 
 use super::{Tone, paint, safe};
@@ -145,7 +146,8 @@ pub fn block(
     };
     let mut text = paint(&format!("{head}:"), tone, colours);
     text.push(' ');
-    text.push_str(&shown(what));
+    // A line of its own would be taken for another message.
+    let _ = write!(text, "{}", what.shown());
     for (label, line) in lines {
         let tone = if *label == "help" {
             Tone::Help

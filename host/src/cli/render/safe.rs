@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use prx_host::model::is_disturbing;
+
 /// The text with every character escaped that would move the cursor, change colours or
 /// reorder what stands on the line. Newlines and tabs stay.
 pub fn safe(text: &str) -> String {
@@ -12,18 +14,13 @@ pub fn safe(text: &str) -> String {
             '\n' | '\t' => harmless.push(letter),
             // The line end of other systems.
             '\r' if letters.peek() == Some(&'\n') => {}
-            letter if letter.is_control() || reorders(letter) => {
+            letter if is_disturbing(letter) => {
                 let _ = write!(harmless, "{}", letter.escape_debug());
             }
             letter => harmless.push(letter),
         }
     }
     harmless
-}
-
-/// Formatting characters that make a line read otherwise than it is.
-fn reorders(letter: char) -> bool {
-    matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Bytes that arrive in pieces, as text: a character that two pieces share stays whole.

@@ -6,7 +6,7 @@ use crate::config::Setting;
 use crate::config::fault::Fault;
 use crate::config::paths;
 use crate::config::reader::Entry;
-use crate::model::{Access, FolderGrant};
+use crate::model::{Access, FolderGrant, Shown as _};
 
 /// Where the workspace appears for a guest.
 pub(super) const WORKSPACE: &str = "/workspace";
@@ -32,7 +32,7 @@ pub(super) fn folders(
 /// Two grants put different folders at one place.
 pub(super) fn conflict(one: &FolderGrant, other: &FolderGrant) -> Fault {
     let by = |grant: &FolderGrant| {
-        let host = grant.host.display();
+        let host = grant.host.shown();
         if one.granted_by == other.granted_by {
             format!("`{host}`")
         } else {

@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use super::engine::Engine;
 use super::faults::{said, unavailable};
 use crate::config::{Config, Environment};
+use crate::model::Shown as _;
 use crate::runtime::{Result, RuntimeError};
 
 /// For everything by which an engine shows that it is there and which one it is.
@@ -42,7 +43,7 @@ pub(super) enum Address {
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Socket(path) => write!(f, "{}", path.display()),
+            Self::Socket(path) => write!(f, "{}", path.shown()),
             Self::Tcp(address) => write!(f, "tcp://{address}"),
         }
     }
@@ -172,7 +173,7 @@ async fn knock(path: &Path) -> Result<()> {
         Ok(Err(error)) => error,
         Err(_) => ErrorKind::TimedOut.into(),
     };
-    let at = path.display();
+    let at = path.shown();
     let start = "start it (`sudo systemctl start docker`), or name another socket in \
                  `runtime.docker.socket`";
     Err(match error.kind() {

@@ -132,9 +132,9 @@ fn command_not_found(command: &str, image: &str) -> RuntimeError {
 fn not_executable(command: &str, reason: &str) -> RuntimeError {
     RuntimeError::NotExecutable {
         command: command.to_owned(),
-        reason: format!(
-            "{reason}; make it executable in the image (`chmod +x`), or start it by its \
-             interpreter"
+        reason: reason.to_owned(),
+        help: Some(
+            "make it executable in the image (`chmod +x`), or start it by its interpreter".into(),
         ),
     }
 }
@@ -197,10 +197,16 @@ mod tests {
             );
         }
         let refused = begun("[FATAL tini (8)] exec lint failed: Permission denied\n");
-        let Some(RuntimeError::NotExecutable { reason, .. }) = refused else {
+        let Some(RuntimeError::NotExecutable {
+            reason,
+            help: Some(help),
+            ..
+        }) = refused
+        else {
             panic!("{refused:?}");
         };
-        assert!(reason.starts_with("Permission denied; make"), "{reason}");
+        assert_eq!(reason, "Permission denied");
+        assert!(help.starts_with("make it executable"), "{help}");
     }
 
     #[test]

@@ -8,6 +8,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::model::Shown as _;
+
 use super::workspace::{Given, text};
 
 /// Links that are followed, one after the other; the system gives up as early.
@@ -38,8 +40,8 @@ pub(super) fn mounts(
             return Err(format!(
                 "`{}` in it is a link on the way to `{}` of this host, and a container could \
                  replace it: write the path without the link, or move one of both",
-                link.display(),
-                path.display()
+                link.shown(),
+                path.shown()
             ));
         }
         // What is not there tells the host nothing.

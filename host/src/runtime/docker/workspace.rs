@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::engine::Engine;
 use super::guard;
 use super::settings::Settings;
+use crate::model::Shown as _;
 use crate::runtime::{Result, RuntimeError};
 
 /// Runs what needs no folder of anybody: `nobody`.
@@ -129,7 +130,7 @@ fn inside(path: &Path, workspace: &Path, mount_path: &str) -> Result<String> {
     let Ok(below) = found.strip_prefix(workspace) else {
         return Err(wrong(format!(
             "it is not in the workspace `{}`, and a container sees nothing else",
-            workspace.display()
+            workspace.shown()
         )));
     };
     if below.as_os_str().is_empty() {

@@ -6,6 +6,7 @@ use std::path::Path;
 use rustix::io::Errno;
 
 use super::sandbox::Sandbox;
+use crate::model::Shown as _;
 use crate::runtime::RuntimeError;
 
 /// The error for a command whose process could not be started.
@@ -42,7 +43,7 @@ pub(super) fn not_started(
 /// The error for a file that the system would not run.
 pub(super) fn not_run(code: i32, command: &str, file: &Path, sandbox: &Sandbox) -> RuntimeError {
     let command = command.to_owned();
-    let place = file.display();
+    let place = file.shown();
     let reason = match Errno::from_raw_os_error(code) {
         Errno::NOENT | Errno::NOTDIR if !sandbox.shows(file) => {
             return RuntimeError::CommandNotFound {
@@ -63,5 +64,9 @@ pub(super) fn not_run(code: i32, command: &str, file: &Path, sandbox: &Sandbox) 
         Errno::TOOBIG => "its arguments and variables are too long for the system".to_owned(),
         _ => format!("`{place}`: {}", io::Error::from_raw_os_error(code)),
     };
-    RuntimeError::NotExecutable { command, reason }
+    RuntimeError::NotExecutable {
+        command,
+        reason,
+        help: None,
+    }
 }

@@ -239,22 +239,23 @@ pub(crate) fn look_for(
 
 /// How the native backend and each of its sandboxes are, found out by trying them.
 pub async fn health(config: &Config, environment: &Environment) -> Vec<Health> {
-    let mut found = Vec::new();
-    for backend in ORDER {
+    // At the same time: each may have to be waited for in vain.
+    let tried = ORDER.map(|backend| async move {
         let name = match backend {
             SandboxBackend::Landlock => "landlock",
             SandboxBackend::Firejail => "firejail",
             _ => "bubblewrap",
         };
-        found.push(match choice::try_out(backend, config, environment).await {
+        match choice::try_out(backend, config, environment).await {
             Ok(sandbox) => {
                 let version = sandbox.version().unwrap_or_default();
                 let good = Health::good(name, version);
                 sandbox.notes().into_iter().fold(good, Health::note)
             }
             Err(error) => Health::bad(name, &error),
-        });
-    }
+        }
+    });
+    let mut found = futures::future::join_all(tried).await;
     let has_containers =
         cfg!(feature = "docker") && config.sandbox.backend.value == Some(SandboxBackend::Docker);
     let native = match NativeAdapter::new(config, environment).await {

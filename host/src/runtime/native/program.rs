@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 
 use super::environment::Variables;
+use crate::model::Shown as _;
 use crate::runtime::{Program, Result, RuntimeError};
 
 /// Where a program is looked for when the command has no `PATH`.
@@ -33,13 +34,13 @@ pub(super) fn find(
         Program::Shell(line) => {
             check(line, || "the line for the shell".to_owned())?;
             let missing = || RuntimeError::CommandNotFound {
-                command: shell.display().to_string(),
+                command: shell.shown().to_string(),
                 reason: "the shell does not exist".to_owned(),
                 help: "set `runtime.native.shell` to a shell of this machine, for instance \
                        `\"/bin/sh\"`"
                     .to_owned(),
             };
-            examine(shell, &shell.display().to_string())?.ok_or_else(missing)?;
+            examine(shell, &shell.shown().to_string())?.ok_or_else(missing)?;
             Ok(Found {
                 file: shell.to_owned(),
                 argv: [shell.as_os_str(), OsStr::new("-c"), OsStr::new(line)]
@@ -80,7 +81,7 @@ fn look_up(program: &str, variables: &Variables, folder: &Path) -> Result<PathBu
         let file = folder.join(program);
         let missing = || RuntimeError::CommandNotFound {
             command: program.to_owned(),
-            reason: format!("`{}` does not exist", file.display()),
+            reason: format!("`{}` does not exist", file.shown()),
             help: "correct the path of the command".to_owned(),
         };
         return examine(&file, program)?
@@ -102,10 +103,7 @@ fn look_up(program: &str, variables: &Variables, folder: &Path) -> Result<PathBu
     }
     Err(refused.unwrap_or_else(|| RuntimeError::CommandNotFound {
         command: program.to_owned(),
-        reason: format!(
-            "it is in no folder of `PATH`, which is `{}`",
-            path.display()
-        ),
+        reason: format!("it is in no folder of `PATH`, which is `{}`", path.shown()),
         help: "install the program, give its full path, or set `PATH` in \
                `[runtime.native.env]`"
             .to_owned(),
@@ -118,6 +116,7 @@ fn examine(file: &Path, command: &str) -> Result<Option<()>> {
         Err(RuntimeError::NotExecutable {
             command: command.to_owned(),
             reason: reason.to_owned(),
+            help: None,
         })
     };
     let Ok(metadata) = fs::metadata(file) else {

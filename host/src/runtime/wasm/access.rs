@@ -16,7 +16,9 @@ use super::limits::Limiter;
 use super::network::{self, HttpPolicy};
 use super::process::Process;
 use super::state::Namespace;
-use crate::model::{Access as FolderAccess, EventSink, FolderGrant, Grants, HostPattern};
+use crate::model::{
+    Access as FolderAccess, EventSink, FolderGrant, Grants, HostPattern, Shown as _,
+};
 use crate::runtime::capture::Capture;
 
 /// The grants of an entry, in the form in which a call needs them.
@@ -30,7 +32,7 @@ pub struct Access {
 
 /// A granted folder that is not there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the granted folder `{}` (`{}` for the guest) can not be opened: {reason}", grant.host.display(), grant.guest)]
+#[error("the granted folder `{}` (`{}` for the guest) can not be opened: {reason}", grant.host.shown(), grant.guest)]
 pub struct MissingFolder {
     /// What was granted.
     pub grant: FolderGrant,

@@ -12,6 +12,18 @@ pub enum ModuleFault {
     /// The file can not be read.
     #[error("the file can not be read: {0}")]
     Unreadable(String),
+    /// It is no file that has bytes of its own to read.
+    #[error("it is {0}, no regular file")]
+    NoFile(&'static str),
+    /// It is a link to nothing.
+    #[error("it is a link that leads nowhere: `{0}` does not exist")]
+    DeadLink(String),
+    /// It is a link to itself, by whatever way.
+    #[error("it is a link that leads in a circle")]
+    LinkCircle,
+    /// It lies elsewhere, and only the operator may say so.
+    #[error("{0} leads out of the module folder, and what is named there must lie in it")]
+    LeadsOut(String),
     /// Somebody has the file open and writes it.
     #[error("the file is still being written")]
     BeingWritten,
@@ -79,12 +91,21 @@ pub enum ModuleFault {
 }
 
 impl ModuleFault {
+    /// Whether there is no file, be it at the end of a link: it may be away for a moment.
+    pub(crate) fn is_absence(&self) -> bool {
+        matches!(self, Self::Missing | Self::DeadLink(_))
+    }
+
     /// Whether the same file may serve later, though nothing in it changes.
     pub(crate) fn may_pass(&self) -> bool {
         matches!(
             self,
             Self::Missing
                 | Self::Unreadable(_)
+                | Self::NoFile(_)
+                | Self::DeadLink(_)
+                | Self::LinkCircle
+                | Self::LeadsOut(_)
                 | Self::BeingWritten
                 | Self::Loading
                 | Self::Changed
@@ -96,6 +117,13 @@ impl ModuleFault {
         Some(match self {
             Self::Missing => "put the module there, or correct the path",
             Self::Unreadable(_) => "check the file's owner and permissions",
+            Self::NoFile(_) => "put the module's `.wasm` file in its place, or correct the path",
+            Self::DeadLink(_) | Self::LinkCircle => {
+                "put the module where the link leads, or correct the link"
+            }
+            Self::LeadsOut(_) => {
+                "copy the file into the folder, or name it by its absolute path: with `module` of an entry in the configuration, or as the command"
+            }
             Self::BeingWritten => {
                 "wait until it is complete, or copy to another name first and rename"
             }

@@ -7,7 +7,7 @@ use cap_std::fs::Dir;
 
 use super::compile_cache::CompileCache;
 use crate::config::Config;
-use crate::model::format_bytes;
+use crate::model::{Shown as _, format_bytes};
 use crate::runtime::{Health, modules_in};
 
 /// The name of the backend.
@@ -35,12 +35,12 @@ fn module_folder(path: &Path, key: &str) -> String {
     match modules {
         Ok(modules) => format!(
             "module folder `{}`: {} modules",
-            path.display(),
+            path.shown(),
             modules.len()
         ),
         Err(error) => format!(
             "module folder `{}`: {error}; create it, or correct `{key}`",
-            path.display()
+            path.shown()
         ),
     }
 }
@@ -57,7 +57,7 @@ fn cache(path: &Path, max_bytes: u64) -> String {
         .sum();
     format!(
         "compile cache `{}`: {} of {} used",
-        path.display(),
+        path.shown(),
         format_bytes(bytes),
         format_bytes(max_bytes)
     )

@@ -22,7 +22,7 @@ use super::pool::Pool;
 use super::session::{self, Session, SessionLimits, World};
 use super::shape::{Shape, WasmEncoding};
 use super::source::{Contents, ModuleSource};
-use crate::model::ToolSpec;
+use crate::model::{Shown as _, ToolSpec};
 
 /// How long `describe` may take. Interpreters that start inside of a module need seconds.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -162,7 +162,7 @@ impl Loader {
                 pool: None,
             },
         };
-        tracing::debug!(module = %source.path().display(), ?compile_time, code_bytes, "compiled");
+        tracing::debug!(module = %source.path().shown(), ?compile_time, code_bytes, "compiled");
         Ok(Arc::new(Module::new(
             source.path(),
             *digest,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use wasmparser::{ComponentExternalKind, Encoding, Parser, Payload};
 
 use super::fault::ModuleFault;
+use crate::model::Shown as _;
 use entry::EntryReader;
 
 pub use entry::Entry;
@@ -77,9 +78,9 @@ impl ExternName {
 
 impl std::fmt::Display for ExternName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.name)?;
+        write!(f, "{}", self.name.shown())?;
         match &self.version {
-            Some(version) => write!(f, "@{version}"),
+            Some(version) => write!(f, "@{}", version.shown()),
             None => Ok(()),
         }
     }
@@ -236,7 +237,8 @@ fn parse_fault(bytes: &[u8], error: &wasmparser::BinaryReaderError) -> ModuleFau
     if error.message().contains("unexpected end") || error.offset() >= bytes.len() {
         ModuleFault::Truncated
     } else {
-        ModuleFault::Invalid(error.to_string())
+        // It may quote names of the module.
+        ModuleFault::Invalid(error.to_string().shown().to_string())
     }
 }
 

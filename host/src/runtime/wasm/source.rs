@@ -3,17 +3,20 @@
 //! Invariant: a file inside of the module folder is opened through that folder, so that a
 //! link swapped in by somebody else can not lead out of it.
 
+use std::fs::FileType;
 use std::io::{ErrorKind, Read};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt as _};
+use cap_std::fs::{Dir, File, FileTypeExt as _, Metadata, OpenOptions, OpenOptionsExt as _};
 use sha2::{Digest as _, Sha256};
 
 use super::fault::ModuleFault;
 use crate::file_state::{self, Stamp};
+use crate::model::Shown as _;
 
 /// Bytes that a module file may have. Whole language runtimes have 20 to 60 MiB.
 const MAX_MODULE_BYTES: u64 = 256 << 20;
@@ -86,14 +89,11 @@ impl ModuleSource {
 
     /// Reads the file, unless somebody is still writing it.
     pub(crate) fn read(&self) -> Result<Contents, ModuleFault> {
-        let file = self.open().map_err(|error| match self.folder {
-            Some(_) => self.explain(&error),
-            None => unreadable(&error),
-        })?;
+        let file = self.open().map_err(|error| self.explain(&error))?;
         let file = file.into_std();
         let metadata = file.metadata().map_err(|error| unreadable(&error))?;
         if !metadata.is_file() {
-            return Err(ModuleFault::Unreadable("it is no regular file".into()));
+            return Err(ModuleFault::NoFile(kind_of(metadata.file_type())));
         }
         let too_large = |size| ModuleFault::TooLarge {
             size,
@@ -125,13 +125,44 @@ impl ModuleSource {
 
     /// Why the file can not be opened, in words that help.
     pub(super) fn explain(&self, error: &std::io::Error) -> ModuleFault {
-        let is_link = std::fs::symlink_metadata(self.path()).is_ok_and(|data| data.is_symlink());
-        if is_link && error.kind() == ErrorKind::PermissionDenied {
-            return ModuleFault::Unreadable(
-                "it is a link that leads out of the module folder; copy the file, or name it by its absolute path with `module` in the configuration".into(),
-            );
+        let path = self.path();
+        let link = std::fs::read_link(&path).ok();
+        // A refusal of the system has a number; that of the opened folder has none.
+        let is_outside = error.kind() == ErrorKind::PermissionDenied
+            && error.raw_os_error().is_none()
+            && self.folder.is_some();
+        match (error.raw_os_error(), link) {
+            (_, link) if is_outside => ModuleFault::LeadsOut(match link {
+                Some(to) => format!("it is a link to `{}`, which", to.shown()),
+                None => "its path".to_owned(),
+            }),
+            (Some(libc::ELOOP), _) => ModuleFault::LinkCircle,
+            (_, Some(to)) if error.kind() == ErrorKind::NotFound => {
+                ModuleFault::DeadLink(to.shown().to_string())
+            }
+            // A socket can not even be opened.
+            (Some(libc::ENXIO | libc::ENODEV), _) => match self.metadata() {
+                Ok(data) if data.file_type().is_socket() => ModuleFault::NoFile("a socket"),
+                Ok(data) if !data.is_file() => ModuleFault::NoFile("a device"),
+                _ => unreadable(error),
+            },
+            _ => unreadable(error),
         }
-        unreadable(error)
+    }
+}
+
+/// What something is that is no regular file.
+fn kind_of(kind: FileType) -> &'static str {
+    if kind.is_dir() {
+        "a folder"
+    } else if kind.is_fifo() {
+        "a named pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else if kind.is_char_device() || kind.is_block_device() {
+        "a device"
+    } else {
+        "something else"
     }
 }
 

@@ -37,7 +37,11 @@ pub(in crate::runtime::native) struct Bubblewrap {
 
 impl Bubblewrap {
     /// Finds the program and prepares its options. It is not proved to work yet.
-    pub(super) fn find(config: &Config, environment: &Environment, paths: &Paths) -> Result<Self> {
+    pub(super) async fn find(
+        config: &Config,
+        environment: &Environment,
+        paths: &Paths,
+    ) -> Result<Self> {
         let program = located("bwrap", environment).ok_or_else(|| {
             fault(
                 "the program `bwrap` is in no folder of `PATH`".to_owned(),
@@ -53,7 +57,7 @@ impl Bubblewrap {
             )
         })?;
         Ok(Self {
-            version: version_of(&program, &["--version"]),
+            version: version_of(&program, &["--version"]).await,
             program,
             allow_network: config.sandbox.allow_network.value,
             warden,

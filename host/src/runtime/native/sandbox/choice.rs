@@ -19,7 +19,7 @@ use crate::runtime::native::process::{Bounds, Over, Ran, run};
 use crate::runtime::{Result, RuntimeError};
 
 /// How long a sandbox may take to run nothing.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// From the strongest on.
 pub(in crate::runtime::native) const ORDER: [SandboxBackend; 3] = [
@@ -121,11 +121,11 @@ pub(in crate::runtime::native) async fn try_out(
             return Ok(Sandbox::Landlock(landlock, paths));
         }
         SandboxBackend::Bubblewrap => {
-            let bubblewrap = Bubblewrap::find(config, environment, &paths)?;
+            let bubblewrap = Bubblewrap::find(config, environment, &paths).await?;
             Sandbox::Bubblewrap(bubblewrap, paths)
         }
         SandboxBackend::Firejail => {
-            let firejail = Firejail::find(config, environment, &paths)?;
+            let firejail = Firejail::find(config, environment, &paths).await?;
             Sandbox::Firejail(firejail, paths)
         }
     };

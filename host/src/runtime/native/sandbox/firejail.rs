@@ -36,7 +36,11 @@ pub(in crate::runtime::native) struct Firejail {
 
 impl Firejail {
     /// Finds the program and prepares its options. It is not proved to work yet.
-    pub(super) fn find(config: &Config, environment: &Environment, paths: &Paths) -> Result<Self> {
+    pub(super) async fn find(
+        config: &Config,
+        environment: &Environment,
+        paths: &Paths,
+    ) -> Result<Self> {
         let program = located("firejail", environment).ok_or_else(|| {
             fault(
                 "the program `firejail` is in no folder of `PATH`".to_owned(),
@@ -51,7 +55,7 @@ impl Firejail {
             )
         })?;
         Ok(Self {
-            version: version_of(&program, &["--version"]),
+            version: version_of(&program, &["--version"]).await,
             program,
             warden,
             allow_network: config.sandbox.allow_network.value,
@@ -87,11 +91,10 @@ impl Firejail {
 
     /// The error for a sandbox that ended by itself, from what it wrote.
     pub(super) fn failure(complaint: &str) -> RuntimeError {
-        let reason = complaint.trim().lines().collect::<Vec<_>>().join("; ");
         fault(
-            match reason.as_str() {
+            match complaint.trim() {
                 "" => "it ended without a word".to_owned(),
-                _ => reason,
+                reason => reason.to_owned(),
             },
             "see what `firejail --noprofile --net=none true` says on this machine, or set \
              another `security.sandbox.backend`",

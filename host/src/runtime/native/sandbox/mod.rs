@@ -11,10 +11,8 @@ pub(super) mod paths;
 pub(super) mod warden;
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
 use std::time::Duration;
 
 use bubblewrap::Bubblewrap;
@@ -26,10 +24,11 @@ use super::environment::Variables;
 use super::group::End;
 use super::launch::Launch;
 use super::limits::Limits;
-use super::process::{Over, Prepared, Ran};
+use super::process::{Bounds, Over, Prepared, Ran, run};
 use super::program::STANDARD_PATH;
 use super::spawner;
 use crate::config::Environment;
+use crate::model::Shown as _;
 use crate::runtime::{Result, RuntimeError};
 
 /// How long a program may take to say its version, and how much it may say.
@@ -130,7 +129,7 @@ impl Sandbox {
                 "danger: commands can change `{}`, and with it what this host does when it \
                  starts again: move it out of the workspace and of \
                  `security.sandbox.writable_paths`",
-                path.display()
+                path.shown()
             )
         };
         open.into_iter().map(danger).collect()
@@ -153,10 +152,13 @@ impl Sandbox {
 
     /// The error for a sandbox that ended without having run the command.
     pub(super) fn failure(&self, complaint: &str) -> RuntimeError {
+        // It may quote paths.
+        let complaint = complaint.trim().lines().collect::<Vec<_>>().join("; ");
+        let complaint = complaint.shown().to_string();
         match self {
-            Self::Firejail(..) => Firejail::failure(complaint),
+            Self::Firejail(..) => Firejail::failure(&complaint),
             // The others have no program that could complain.
-            _ => Bubblewrap::failure(complaint),
+            _ => Bubblewrap::failure(&complaint),
         }
     }
 
@@ -206,52 +208,54 @@ fn located(name: &str, environment: &Environment) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// The first line that a program says about itself within a short time.
-fn version_of(program: &Path, args: &[&str]) -> String {
-    let said = first_line(program, args).unwrap_or_default();
-    match said.trim_end() {
+/// The first line that a program says about itself within a short time. Nothing of it is
+/// left running then, whatever it is.
+async fn version_of(program: &Path, args: &[&str]) -> String {
+    let mut launch = spawner::launch(program);
+    for argument in args {
+        launch.arg(*argument);
+    }
+    let prepared = Prepared {
+        launch,
+        warden: None,
+    };
+    let bounds = Bounds {
+        stdin: None,
+        timeout: VERSION_TIME,
+        cancel: None,
+        events: None,
+        max_output: VERSION_BYTES,
+    };
+    let said = run(prepared, bounds).await.map(|ran| ran.stdout.text());
+    let said = said.unwrap_or_default();
+    match said.lines().next().unwrap_or_default().trim_end() {
         "" => "of unknown version".to_owned(),
-        line => line.to_owned(),
+        line => line.shown().to_string(),
     }
-}
-
-fn first_line(program: &Path, args: &[&str]) -> Option<String> {
-    let mut child = Command::new(program)
-        .args(args)
-        .env_clear()
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    let stdout = child.stdout.take()?;
-    let (sender, said) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut stdout = BufReader::new(stdout.take(VERSION_BYTES));
-        let mut line = Vec::new();
-        let _ = stdout.read_until(b'\n', &mut line);
-        let _ = sender.send(String::from_utf8_lossy(&line).into_owned());
-        // The rest is read too, so that the program is not stopped in the middle of it.
-        let _ = io::copy(&mut stdout, &mut io::sink());
-    });
-    let line = said.recv_timeout(VERSION_TIME).ok();
-    if line.is_none() {
-        let _ = child.kill();
-    }
-    std::thread::spawn(move || child.wait());
-    line
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_program_that_says_no_version_is_not_waited_for() {
+    #[tokio::test]
+    async fn a_program_that_says_no_version_is_not_waited_for() {
         let shell = Path::new("/bin/sh");
-        let version = version_of(shell, &["-c", "exec sleep 600"]);
+        let version = version_of(shell, &["-c", "sleep 600.125; true"]).await;
         assert_eq!(version, "of unknown version");
-        let version = version_of(shell, &["-c", "echo tool 1.2; echo more"]);
+        let is_left = || {
+            std::fs::read_dir("/proc").unwrap().flatten().any(|one| {
+                let line = std::fs::read(one.path().join("cmdline")).unwrap_or_default();
+                line == b"sleep\x00600.125\0"
+            })
+        };
+        // What is killed has still to be run once, to end.
+        let begun = std::time::Instant::now();
+        while is_left() {
+            assert!(begun.elapsed().as_secs() < 60, "what it started goes on");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let version = version_of(shell, &["-c", "echo tool 1.2; echo more"]).await;
         assert_eq!(version, "tool 1.2");
     }
 }

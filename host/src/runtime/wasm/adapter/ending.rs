@@ -83,13 +83,13 @@ pub(super) fn not_started(
 
 /// The file is there and is no command.
 pub(super) fn not_executable(command: &str, fault: &ModuleFault) -> RuntimeError {
-    let reason = match fault.help() {
-        Some(help) => format!("{fault}; {help}"),
-        None => fault.to_string(),
-    };
+    let help = fault
+        .help()
+        .unwrap_or("name another module, or build this one again");
     RuntimeError::NotExecutable {
         command: command.to_owned(),
-        reason,
+        reason: fault.to_string(),
+        help: Some(help.into()),
     }
 }
 

@@ -9,6 +9,8 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use crate::config::{Setting, nearest};
+use crate::model::Shown as _;
+use crate::runtime::wasm::fault::ModuleFault;
 use crate::runtime::wasm::source::ModuleSource;
 use crate::runtime::{Result, RuntimeError, is_module, module_file};
 
@@ -52,23 +54,22 @@ impl ModuleFolder {
             })?;
             ModuleSource::inside(&Arc::new(folder), path, file)
         };
-        match source.metadata() {
-            Ok(_) => Ok(source),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        let Err(error) = source.metadata() else {
+            return Ok(source);
+        };
+        match source.explain(&error) {
+            ModuleFault::Missing => {
                 let help = self.help(command);
                 Err(self.not_found(command, "there is no such file", help))
             }
-            Err(error) => Err(super::ending::not_executable(
-                command,
-                &source.explain(&error),
-            )),
+            fault => Err(super::ending::not_executable(command, &fault)),
         }
     }
 
     fn not_found(&self, command: &str, reason: &str, help: String) -> RuntimeError {
         RuntimeError::CommandNotFound {
             command: command.to_owned(),
-            reason: format!("{reason} (module folder: `{}`)", self.path.value.display()),
+            reason: format!("{reason} (module folder: `{}`)", self.path.value.shown()),
             help,
         }
     }

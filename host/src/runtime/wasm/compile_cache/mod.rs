@@ -48,6 +48,8 @@ pub use statistics::Statistics;
 
 use entries::Entries;
 
+use crate::model::Shown as _;
+
 /// Compiled modules on disk. Cheap to share by reference between threads.
 #[derive(Debug)]
 pub struct CompileCache {
@@ -69,7 +71,7 @@ impl CompileCache {
         let entries = Entries::open(folder, max_bytes).map_err(|reason| {
             format!(
                 "`{}`: {reason}; set `runtime.wasm.cache_path` to a folder of this user's own",
-                folder.display()
+                folder.shown()
             )
         });
         if let Err(problem) = &entries {

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use rusqlite::ErrorCode;
 
+use crate::model::Shown as _;
+
 use super::database::BUSY_LIMIT;
 
 /// Why an operation did not happen. The store is then as it was before.
@@ -35,7 +37,7 @@ impl StateError {
     pub(super) fn unavailable(path: &Path, reason: impl std::fmt::Display) -> Self {
         Self::Unavailable(format!(
             "state in `{}` can not be used: {reason}",
-            path.display()
+            path.shown()
         ))
     }
 }
