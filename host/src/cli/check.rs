@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use prx_host::config::{Config, Severity};
 use prx_host::model::Request;
+use prx_host::model::Shown as _;
 use prx_host::{Entry, Host, Snapshot};
 use serde::Serialize;
 use serde_json::json;
@@ -121,6 +122,7 @@ fn text(checked: &Checked, errors: usize, warnings: usize, screen: Screen) -> St
         text.push_str("\n\n");
     }
     let file = checked.file.as_deref().unwrap_or("no configuration file");
+    let file = file.shown();
     let counted = |count: usize, one: &str| match count {
         1 => format!("1 {one}"),
         count => format!("{count} {one}s"),

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use prx_host::model::Shown as _;
+
 use super::render::{Failure, Screen};
 use super::{Exit, Global, start};
 
@@ -97,7 +99,7 @@ fn text(path: &Path) -> Result<String, Failure> {
             Exit::Usage,
             format!(
                 "the path `{}` is not UTF-8, and clients' files are",
-                path.display()
+                path.shown()
             ),
         )
         .help("move the file to a path that is")

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::{Deadline, Ended};
+use super::{Deadline, Ended, Rest};
 use crate::command::OutputFormat;
 use crate::model::{
     ArgumentFault, Captured, Content, LimitKind, Outcome, ToolError, ToolErrorKind, ToolOutput,
@@ -56,6 +56,7 @@ pub(super) fn of_output(
         stdout: output.stdout,
         stderr: output.stderr,
         waited: output.waited,
+        rest: Rest::default(),
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::config::Setting;
-use crate::model::{CallOptions, CallReport, Captured, LimitKind, Outcome};
+use crate::model::{CallOptions, CallReport, Captured, LimitKind, Outcome, Shown as _};
 use crate::registry::{self, Runner, Snapshot, Tool};
 
 #[cfg(feature = "wasm-runtime")]
@@ -32,6 +32,22 @@ pub(crate) struct Ended {
     pub stderr: Captured,
     /// How long it waited for a place.
     pub waited: Duration,
+    pub rest: Rest,
+}
+
+/// What is left of a call that has ended, and still holds something: its answer need not
+/// wait until that is free again.
+#[derive(Default)]
+#[must_use = "dropping it takes a while"]
+pub(crate) struct Rest(
+    #[expect(dead_code, reason = "dropping it is its use")] Option<Box<dyn Send>>,
+);
+
+#[cfg(feature = "wasm-runtime")]
+impl Rest {
+    fn of(held: impl Send + 'static) -> Self {
+        Self(Some(Box::new(held)))
+    }
 }
 
 impl From<Outcome> for Ended {
@@ -41,6 +57,7 @@ impl From<Outcome> for Ended {
             stdout: Captured::default(),
             stderr: Captured::default(),
             waited: Duration::ZERO,
+            rest: Rest::default(),
         }
     }
 }
@@ -85,7 +102,7 @@ pub(crate) async fn call(
     name: &str,
     arguments: &str,
     options: CallOptions,
-) -> CallReport {
+) -> (CallReport, Rest) {
     let started = Instant::now();
     // A call that never waits would keep whoever calls in a loop from ever yielding.
     tokio::task::coop::consume_budget().await;
@@ -98,14 +115,15 @@ pub(crate) async fn call(
         }
         None => unknown(snapshot, name).into(),
     };
-    CallReport {
+    let report = CallReport {
         outcome: ended.outcome,
         duration: started.elapsed(),
         waited: ended.waited,
         stdout: ended.stdout,
         stderr: ended.stderr,
         snapshot: snapshot.number(),
-    }
+    };
+    (report, ended.rest)
 }
 
 async fn run(
@@ -157,7 +175,7 @@ fn unknown(snapshot: &Snapshot, name: &str) -> Outcome {
     if let Some(broken) = broken.find(|broken| registry::may_have(&broken.name, name)) {
         let place = match (&broken.place, &broken.module) {
             (Some(place), _) => format!(" ({place})"),
-            (None, Some(module)) => format!(" ({})", module.display()),
+            (None, Some(module)) => format!(" ({})", module.shown()),
             (None, None) => String::new(),
         };
         let reason = format!("{}{place}", broken.reason);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Deadline, Ended, Loader, skill_outcome};
+use super::{Deadline, Ended, Loader, Rest, skill_outcome};
 use crate::model::CallOptions;
 use crate::registry::{Skill, Tool};
 use crate::runtime::wasm::session::SessionLimits;
@@ -45,6 +45,7 @@ pub(super) async fn call(
             stdout: remains.stdout,
             stderr: remains.stderr,
             waited: remains.waited,
+            rest: Rest::of(remains.guest),
         },
     }
 }

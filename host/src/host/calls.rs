@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::Host;
-use crate::dispatch;
+use crate::dispatch::{self, Rest};
 use crate::events::{CallWatch, Events, Reloads};
 use crate::model::{CallOptions, CallReport};
 use crate::registry::Snapshot;
@@ -19,25 +19,28 @@ impl Host {
     /// [`outcome`](CallReport::outcome). Dropping the returned future ends the call and
     /// everything that it started.
     pub async fn call(&self, name: &str, arguments: &str, options: CallOptions) -> CallReport {
-        self.call_in(&self.snapshot(), name, arguments, options)
-            .await
+        let snapshot = self.snapshot();
+        let (report, rest) = self.call_in(&snapshot, name, arguments, options).await;
+        drop(rest);
+        report
     }
 
-    /// As [`call`](Self::call), of the tool that is in this snapshot.
+    /// As [`call`](Self::call), of the tool that is in this snapshot; what is left of the
+    /// call is still to be dropped.
     pub(crate) async fn call_in(
         &self,
         snapshot: &Arc<Snapshot>,
         name: &str,
         arguments: &str,
         options: CallOptions,
-    ) -> CallReport {
+    ) -> (CallReport, Rest) {
         let watch = self.watch_call(snapshot, (name, arguments), &options);
         let loader = &self.shared.loader;
-        let report = dispatch::call(snapshot, loader, name, arguments, options).await;
+        let ended = dispatch::call(snapshot, loader, name, arguments, options).await;
         if let Some(watch) = watch {
-            watch.end(&report);
+            watch.end(&ended.0);
         }
-        report
+        ended
     }
 
     /// Numbers a call, and watches it where anybody hears of it.

@@ -17,24 +17,25 @@ use super::calling::Asker;
 use super::handler::known_as;
 use super::memory::Held;
 use super::wire::{Arguments, Call};
+use crate::dispatch::Rest;
 
 /// A call that stands alone.
 pub(super) struct Alone {
     pub id: RequestId,
     tool: String,
     arguments: Arguments,
-    client: Arc<str>,
+    client: Option<Arc<str>>,
     pub held: Held,
 }
 
 impl Alone {
     /// The same call as one that stands alone, if it is one.
     pub fn of<'a>(call: Call<'a>, held: &Held) -> Result<Self, Call<'a>> {
-        let Some(client) = call.client_if_alone() else {
+        if !call.is_alone() {
             return Err(call);
-        };
+        }
         Ok(Self {
-            client: known_as(&client),
+            client: call.client().map(|client| known_as(&client)),
             arguments: call.arguments(),
             held: held.clone(),
             tool: call.name.into_owned(),
@@ -42,24 +43,28 @@ impl Alone {
         })
     }
 
-    /// What it is answered.
+    /// What it is answered, and what is left of it then.
     pub async fn answer(
         self,
         server: Arc<Server>,
         cancel: CancellationToken,
-    ) -> ServerJsonRpcMessage {
+    ) -> (ServerJsonRpcMessage, Rest) {
         let asker = Asker {
-            name: Some(self.client),
+            name: self.client,
             cancel,
             ears: None,
             knows_links: true,
             held: Some(self.held),
         };
         match server.call(&self.tool, &self.arguments.0, asker).await {
-            Ok(result) => {
-                ServerJsonRpcMessage::response(CallToolResponse::from(result).into(), self.id)
+            Ok((result, rest)) => {
+                let result = CallToolResponse::from(result).into();
+                (ServerJsonRpcMessage::response(result, self.id), rest)
             }
-            Err(error) => ServerJsonRpcMessage::error(error, Some(self.id)),
+            Err(error) => {
+                let message = ServerJsonRpcMessage::error(error, Some(self.id));
+                (message, Rest::default())
+            }
         }
     }
 }

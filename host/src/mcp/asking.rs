@@ -182,7 +182,7 @@ impl Client {
         let cancel = asker.cancel.clone();
         let call = self.server.run(tool, Way::Behind, arguments, asker);
         match until_cancelled(call, &context.ct, &cancel).await? {
-            Some(report) => answer::output(tool, report.outcome),
+            Some((report, _rest)) => answer::output(tool, report.outcome),
             None => Err(ErrorData::internal_error("cancelled", None)),
         }
     }

@@ -18,6 +18,7 @@ use super::offers::Offers;
 use super::telling::Ears;
 use super::wire::{Refusal, To};
 use super::{Server, answer};
+use crate::dispatch::Rest;
 use crate::model::{CallOptions, CallReport};
 
 /// How a client came to a tool.
@@ -69,23 +70,25 @@ impl Server {
         Err(answer::unknown(name, listing.nearest(name)))
     }
 
-    /// Calls a tool by its name.
+    /// Calls a tool by its name. What is left of the call is for after the answer.
     pub(super) async fn call(
         &self,
         name: &str,
         arguments: &str,
         asker: Asker,
-    ) -> Result<CallToolResult, ErrorData> {
+    ) -> Result<(CallToolResult, Rest), ErrorData> {
         let offers = self.offers();
         self.admit(name, Way::Tool, &offers, &asker)?;
         let kept = asker.knows_links.then_some(&self.kept);
-        let Some(report) = self.run(name, Way::Tool, arguments, asker).await? else {
-            return Ok(CallToolResult::error(vec![ContentBlock::text("cancelled")]));
+        let Some((report, rest)) = self.run(name, Way::Tool, arguments, asker).await? else {
+            let result = CallToolResult::error(vec![ContentBlock::text("cancelled")]);
+            return Ok((result, Rest::default()));
         };
         let mut room = Room::new(offers.options.max_result_chars, kept);
         let listed = offers.listing.tool(name);
         room.keeps_structure = listed.is_some_and(|tool| tool.output_schema.is_some());
-        answer::answer(name, report.outcome, &mut room)
+        let result = answer::answer(name, report.outcome, &mut room)?;
+        Ok((result, rest))
     }
 
     /// Runs one call to its end, whoever asked for it; `None`: it was cancelled before it
@@ -96,7 +99,7 @@ impl Server {
         way: Way,
         arguments: &str,
         mut asker: Asker,
-    ) -> Result<Option<CallReport>, ErrorData> {
+    ) -> Result<Option<(CallReport, Rest)>, ErrorData> {
         let _queued = self.enter(|| To::Unknown).map_err(Refusal::into_error)?;
         let (events, teller) = asker.ears.take().and_then(Ears::open).unzip();
         let since = Instant::now();
@@ -121,7 +124,7 @@ impl Server {
         let snapshot = &offers.listing.snapshot;
         let call = self.host.call_in(snapshot, name, arguments, options);
         // One that panics must be answered, too.
-        let Ok(report) = AssertUnwindSafe(call).catch_unwind().await else {
+        let Ok((report, rest)) = AssertUnwindSafe(call).catch_unwind().await else {
             let text = "the host failed in this call";
             return Err(ErrorData::internal_error(text, None));
         };
@@ -136,6 +139,6 @@ impl Server {
         if let Some(teller) = teller {
             teller.finish().await;
         }
-        Ok(Some(report))
+        Ok(Some((report, rest)))
     }
 }

@@ -90,7 +90,9 @@ impl Client {
         let asker = self.asker(name, &context);
         let cancel = asker.cancel.clone();
         let call = self.server.call(name, &arguments.0, asker);
-        until_cancelled(call, &context.ct, &cancel).await
+        let (result, rest) = until_cancelled(call, &context.ct, &cancel).await?;
+        drop(rest);
+        Ok(result)
     }
 }
 

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use prx_host::model::{CallReport, Content, Outcome, ResourceBody, ToolOutput, format_bytes};
+use prx_host::model::{
+    CallReport, Content, Outcome, ResourceBody, Shown as _, ToolOutput, format_bytes,
+};
 use serde_json::{Value, json};
 
 use super::{Arguments, outcome};
@@ -230,7 +232,7 @@ fn save(file: &Path, bytes: &[u8], label: &str, screen: Screen) -> Result<(), Fa
         .map_err(|error| {
             Failure::new(
                 Exit::Usage,
-                format!("`{}` can not be written", file.display()),
+                format!("`{}` can not be written", file.shown()),
             )
             .cause(error.to_string())
             .help("give another path to `--output`")
@@ -238,7 +240,7 @@ fn save(file: &Path, bytes: &[u8], label: &str, screen: Screen) -> Result<(), Fa
     if screen.quiet() == 0 {
         screen.note(&format!(
             "saved to `{}` ({})",
-            file.display(),
+            file.shown(),
             screen.guest_err(label)
         ));
     }

@@ -2,6 +2,7 @@
 
 use prx_host::Snapshot;
 use prx_host::config::{Config, Place, PromptSource, ResourceSource, Setting};
+use prx_host::model::Shown as _;
 
 use crate::cli::render::Line;
 
@@ -15,7 +16,7 @@ pub fn unserved(config: &Config, snapshot: &Snapshot) -> Vec<Unserved> {
         let what = format!("the resource `{}`", resource.name);
         match &resource.source {
             ResourceSource::Folder { folder, .. } if !folder.value.is_dir() => {
-                let path = folder.value.display();
+                let path = folder.value.shown();
                 let lines = vec![
                     ("cause", format!("`{path}` is no folder")),
                     ("key", folder.origin()),

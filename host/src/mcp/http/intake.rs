@@ -191,7 +191,7 @@ impl Intake {
             Begun::Goes(task) => task.await,
         };
         gone.disarm();
-        match message.map(|message| serde_json::to_vec(&message)) {
+        match message.map(|(message, _rest)| serde_json::to_vec(&message)) {
             Ok(Ok(text)) => (StatusCode::OK, JSON, text).into_response(),
             _ => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
         }

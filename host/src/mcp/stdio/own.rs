@@ -81,7 +81,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Own<W> {
         let open = Arc::clone(&self.open);
         let held = call.held.clone();
         let answered = async move {
-            let message = call.answer(server, cancel).await;
+            let (message, rest) = call.answer(server, cancel).await;
             let is_wanted = {
                 let mut open = locked(&open);
                 let is_wanted = open.get(&id).is_some_and(|open| open.number == number);
@@ -91,7 +91,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Own<W> {
                 // That a client is gone is no fault, and it is known where it matters.
                 tracing::debug!(%error, "an answer could not be given");
             }
-            drop(held);
+            // The client need not wait for this.
+            drop((held, rest));
         };
         Box::pin(self.tasks.track_future(answered))
     }

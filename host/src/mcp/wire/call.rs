@@ -100,15 +100,18 @@ impl<'a> Call<'a> {
         (is_known && version.as_str() >= first.as_str()).then_some(version)
     }
 
-    /// What a client calls itself that says all with its call, and wants to hear nothing but
-    /// the answer.
-    pub fn client_if_alone(&self) -> Option<String> {
-        let version = self.stateless_version()?;
-        let meta = self.meta.as_ref()?;
+    /// Whether its client says all with it, and wants to hear nothing but the answer.
+    pub fn is_alone(&self) -> bool {
+        let (Some(version), Some(meta)) = (self.stateless_version(), &self.meta) else {
+            return false;
+        };
         let is_whole = meta.missing_required_keys(&version).is_empty();
-        let listens = meta.get_progress_token().is_some() || meta.log_level().is_some();
-        let client = meta.client_info().filter(|_| is_whole && !listens)?;
-        Some(client.name)
+        is_whole && meta.get_progress_token().is_none() && meta.log_level().is_none()
+    }
+
+    /// What its client calls itself.
+    pub fn client(&self) -> Option<String> {
+        Some(self.meta.as_ref()?.client_info()?.name)
     }
 
     /// The request, with its arguments beside it.

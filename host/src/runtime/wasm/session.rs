@@ -73,7 +73,13 @@ pub struct Remains {
     pub denials: Vec<Capability>,
     /// How long it waited for a place.
     pub waited: Duration,
+    /// The guest itself, which does nothing any more.
+    pub guest: Guest,
 }
+
+/// A guest that has ended. Dropping it frees everything that it held, its place last, which
+/// takes a while: whoever waits for the answer can have it before.
+pub struct Guest(#[expect(dead_code, reason = "dropping it is its use")] Box<Session>);
 
 impl Session {
     /// Makes the world of a guest; nothing of the guest runs yet.
@@ -134,6 +140,7 @@ impl Session {
             stderr: self.stderr.take(),
             denials: state.denials.take(),
             waited: self.waited,
+            guest: Guest(Box::new(self)),
         };
         (result, remains)
     }
