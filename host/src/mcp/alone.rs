@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::Server;
 use super::calling::Asker;
-use super::handler::known_as;
 use super::memory::Held;
 use super::wire::{Arguments, Call};
 use crate::dispatch::Rest;
@@ -31,11 +30,11 @@ pub(super) struct Alone {
 impl Alone {
     /// The same call as one that stands alone, if it is one.
     pub fn of<'a>(call: Call<'a>, held: &Held) -> Result<Self, Call<'a>> {
-        if !call.is_alone() {
+        let Some(about) = call.about_if_alone() else {
             return Err(call);
-        }
+        };
         Ok(Self {
-            client: call.client().map(|client| known_as(&client)),
+            client: about.client.clone(),
             arguments: call.arguments(),
             held: held.clone(),
             tool: call.name.into_owned(),

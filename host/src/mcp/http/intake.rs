@@ -27,7 +27,7 @@ use super::sessions::Sessions;
 use crate::mcp::Server;
 use crate::mcp::alone::{Alone, Begun, begin};
 use crate::mcp::memory::Held;
-use crate::mcp::wire::{self, Call, Heard, Refusal, To};
+use crate::mcp::wire::{self, Call, Heard, LastAbout, Refusal, To};
 use crate::model::format_bytes;
 
 /// What is known where requests come in.
@@ -93,7 +93,8 @@ impl Intake {
             let _reading = from.map(|from| Busy::read(&self.door, from.0));
             self.read(body).await?
         };
-        let heard = wire::read(&bytes).map_err(|refusal| answer(&refusal))?;
+        let heard =
+            wire::read(&bytes, &mut LastAbout::default()).map_err(|refusal| answer(&refusal))?;
         let held = Held::new(held);
         parts.extensions.insert(held.clone());
         let answered = match heard {

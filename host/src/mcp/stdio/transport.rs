@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::Server;
 use super::super::alone::Alone;
 use super::super::memory::Held;
-use super::super::wire::{self, Heard, Refusal, To};
+use super::super::wire::{self, Heard, LastAbout, Refusal, To};
 use super::lines::{Line, Lines};
 use super::output::Output;
 use super::own::Own;
@@ -34,6 +34,8 @@ pub(super) struct Streams<R, W> {
     output: Arc<Output<W>>,
     /// Cancelled when the input has ended.
     ended: CancellationToken,
+    /// What the client said of itself with its last call.
+    last: LastAbout,
     /// Calls that are not passed on.
     own: Own<W>,
     /// Requests that were passed on and are not answered.
@@ -58,6 +60,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Streams<R, W>
             output,
             server,
             ended,
+            last: LastAbout::default(),
             open: HashMap::new(),
             begun: false,
         }
@@ -76,7 +79,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Streams<R, W>
                 )),
                 Line::Whole(line) => {
                     let held = self.server.memory.request(line.len()).await?;
-                    let said = understood(self.lines.bytes(&line), Held::new(held));
+                    let said = understood(self.lines.bytes(&line), Held::new(held), &mut self.last);
                     self.lines.done(&line);
                     said
                 }
@@ -155,12 +158,12 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Streams<R, W>
 }
 
 /// Reads a line.
-fn understood(line: &[u8], held: Held) -> Result<Said, Refusal> {
+fn understood(line: &[u8], held: Held, last: &mut LastAbout) -> Result<Said, Refusal> {
     let bytes = line.trim_ascii();
     if bytes.is_empty() {
         return Ok(Said::Nothing);
     }
-    Ok(match wire::read(bytes)? {
+    Ok(match wire::read(bytes, last)? {
         Heard::Call(call) => match Alone::of(call, &held) {
             Ok(call) => Said::Call(call),
             Err(call) => Said::Message(Box::new(call.into_message(held))),

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, Extensions,
-    JsonObject, NumberOrString, ProtocolVersion, RequestId, RequestMetaObject,
+    NumberOrString, ProtocolVersion, RequestId,
 };
 
 use super::super::memory::Held;
+use super::about::{About, LastAbout};
 use super::object::{members, string};
 
 /// A call of a tool.
@@ -20,7 +21,7 @@ pub(in crate::mcp) struct Call<'a> {
     raw_id: &'a str,
     pub name: Cow<'a, str>,
     raw_name: &'a str,
-    meta: Option<RequestMetaObject>,
+    about: Option<Arc<About>>,
     raw_meta: Option<&'a str>,
     pub(super) arguments: &'a str,
 }
@@ -48,6 +49,7 @@ impl<'a> Call<'a> {
         id: RequestId,
         raw_id: &'a str,
         params: Option<&'a str>,
+        last: &mut LastAbout,
     ) -> Result<Self, String> {
         let params = params.ok_or("`params` are missing: a call has a `name` and `arguments`")?;
         let (mut name, mut arguments, mut meta, mut twice) = (None, None, None, None);
@@ -69,9 +71,8 @@ impl<'a> Call<'a> {
         let raw_name = name.ok_or("`name` is missing: which tool is called")?;
         let name = string(raw_name).ok_or("`name` must be a string")?;
         let raw_meta = meta.filter(|meta| *meta != "null");
-        let meta = raw_meta.map(serde_json::from_str::<JsonObject>).transpose();
-        let meta = meta.map_err(|error| format!("`_meta` must be an object: {error}"))?;
-        let meta = meta.map(RequestMetaObject::from);
+        let about = raw_meta.map(|text| last.read(text)).transpose();
+        let about = about.map_err(|error| format!("`_meta` must be an object: {error}"))?;
         let arguments = arguments.filter(|text| *text != "null").unwrap_or("{}");
         if !arguments.starts_with('{') {
             return Err("`arguments` must be an object".to_owned());
@@ -81,7 +82,7 @@ impl<'a> Call<'a> {
             raw_id,
             name,
             raw_name,
-            meta,
+            about,
             raw_meta,
             arguments,
         })
@@ -93,25 +94,14 @@ impl<'a> Call<'a> {
     }
 
     /// The revision of the protocol that a call of the stateless era names.
-    pub fn stateless_version(&self) -> Option<ProtocolVersion> {
-        let version = self.meta.as_ref()?.protocol_version()?;
-        let is_known = ProtocolVersion::KNOWN_VERSIONS.contains(&version);
-        let first = ProtocolVersion::V_2026_07_28;
-        (is_known && version.as_str() >= first.as_str()).then_some(version)
+    pub fn stateless_version(&self) -> Option<&ProtocolVersion> {
+        self.about.as_ref()?.version.as_ref()
     }
 
-    /// Whether its client says all with it, and wants to hear nothing but the answer.
-    pub fn is_alone(&self) -> bool {
-        let (Some(version), Some(meta)) = (self.stateless_version(), &self.meta) else {
-            return false;
-        };
-        let is_whole = meta.missing_required_keys(&version).is_empty();
-        is_whole && meta.get_progress_token().is_none() && meta.log_level().is_none()
-    }
-
-    /// What its client calls itself.
-    pub fn client(&self) -> Option<String> {
-        Some(self.meta.as_ref()?.client_info()?.name)
+    /// What its client says of itself, if it says all, and wants to hear nothing but the
+    /// answer.
+    pub fn about_if_alone(&self) -> Option<&About> {
+        self.about.as_deref().filter(|about| about.is_alone)
     }
 
     /// The request, with its arguments beside it.
@@ -119,8 +109,8 @@ impl<'a> Call<'a> {
         let arguments = self.arguments();
         let params = CallToolRequestParams::new(self.name.into_owned());
         let mut request = CallToolRequest::new(params);
-        if let Some(meta) = self.meta {
-            request.extensions.insert(meta);
+        if let Some(about) = self.about {
+            request.extensions.insert(about.meta.clone());
         }
         request.extensions.insert(arguments);
         request.extensions.insert(held);

@@ -5,6 +5,7 @@
 //! library's own check sees them; whoever can be answered is answered, with the id that was
 //! asked with.
 
+mod about;
 mod call;
 mod object;
 mod refusal;
@@ -15,6 +16,7 @@ use rmcp::model::{
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+pub(super) use self::about::LastAbout;
 pub(super) use self::call::{Arguments, Call};
 use self::object::{members, string};
 pub(super) use self::refusal::{Refusal, To};
@@ -109,8 +111,8 @@ fn is_id(text: &str) -> bool {
     text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) || string(text).is_some()
 }
 
-/// Reads a message.
-pub(super) fn read(bytes: &[u8]) -> Result<Heard<'_>, Refusal> {
+/// Reads a message. `last` is what the same client, or another one, said of itself before.
+pub(super) fn read<'a>(bytes: &'a [u8], last: &mut LastAbout) -> Result<Heard<'a>, Refusal> {
     // A mark that some programs write before their text.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes)
@@ -142,7 +144,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Heard<'_>, Refusal> {
     let Some(method) = string(method) else {
         return Err(Refusal::no_request(to, "`method` must be a string"));
     };
-    request(text, &envelope, &method, to)
+    request(text, &envelope, &method, to, last)
 }
 
 fn request<'a>(
@@ -150,6 +152,7 @@ fn request<'a>(
     envelope: &Envelope<'a>,
     method: &str,
     to: To,
+    last: &mut LastAbout,
 ) -> Result<Heard<'a>, Refusal> {
     let id = match envelope.id {
         Some(id) => Some(call::request_id(id).ok_or_else(|| {
@@ -168,7 +171,7 @@ fn request<'a>(
     let is_object = |params: &str| params.starts_with('{');
     match (id, envelope.params) {
         (Some(id), params) if method == "tools/call" => {
-            Call::read(id, envelope.id.unwrap_or_default(), params)
+            Call::read(id, envelope.id.unwrap_or_default(), params, last)
                 .map(Heard::Call)
                 .map_err(|fault| Refusal::wrong_params(to, fault))
         }

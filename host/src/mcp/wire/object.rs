@@ -76,6 +76,10 @@ impl<'a> Rest<'a> {
     fn value(&mut self) -> Result<&'a str, NoObject> {
         self.skip_space();
         let rest = &self.text[self.at..];
+        if let Some(text) = plain_string(rest) {
+            self.at += text.len();
+            return Ok(text);
+        }
         let mut values = Deserializer::from_str(rest).into_iter::<IgnoredAny>();
         match values.next() {
             Some(Ok(IgnoredAny)) => {
@@ -86,6 +90,14 @@ impl<'a> Rest<'a> {
             _ => Err(NoObject),
         }
     }
+}
+
+/// The string that a text begins with, if it has no escapes: nearly all have none.
+fn plain_string(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('"')?.as_bytes();
+    let is_end = |byte: &u8| matches!(byte, b'"' | b'\\' | ..b' ');
+    let end = inner.iter().position(is_end)?;
+    (inner[end] == b'"').then(|| &text[..end + 2])
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::*;
 
 /// The answer to a refused text; `None`: it is understood.
 fn refused(text: impl AsRef<[u8]>) -> Option<Value> {
-    let refusal = read(text.as_ref()).err()?;
+    let refusal = read(text.as_ref(), &mut LastAbout::default()).err()?;
     if refusal.to == To::Nobody {
         return Some(Value::Null);
     }
@@ -124,7 +124,7 @@ fn a_call_keeps_its_arguments_as_they_were_written() {
     let text = format!(
         r#"{{"params":{{"arguments":{written},"_meta":{{"progressToken":7}},"name":"t\u0065st"}},"method":"tools\/call","id":"x","jsonrpc":"2.0"}}"#
     );
-    let Ok(Heard::Call(call)) = read(text.as_bytes()) else {
+    let Ok(Heard::Call(call)) = read(text.as_bytes(), &mut LastAbout::default()) else {
         panic!("no call");
     };
     assert_eq!(call.name, "test");
