@@ -5,14 +5,22 @@
 //! of all commands is a notable part of that.
 
 use clap::error::ErrorKind;
-use clap::{ArgMatches, Args as _, FromArgMatches, Subcommand};
+use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
 
 use super::{call, check, completions, config, doctor, inspect, install, list, remove, run, watch};
 #[cfg(feature = "mcp")]
 use super::{mcp_config, serve};
 
 macro_rules! commands {
-    ($($(#[cfg($feature:meta)])? #[doc = $about:literal] $name:literal => $variant:ident($module:ident),)+) => {
+    (@describe $command:expr, $module:ident) => {
+        $command.defer(describe::<$module::Arguments>)
+    };
+    // Headings stand in the order in which they came, and the global one comes before what is
+    // described later.
+    (@describe $command:expr, $module:ident with_headings) => {
+        describe::<$module::Arguments>($command)
+    };
+    ($($(#[cfg($feature:meta)])? #[doc = $about:literal] $name:literal => $variant:ident($module:ident $($headings:ident)?),)+) => {
         /// The command that was asked for, with its arguments.
         pub enum Command {
             $($(#[cfg($feature)])? #[doc = $about] $variant($module::Arguments),)+
@@ -20,11 +28,9 @@ macro_rules! commands {
 
         impl Subcommand for Command {
             fn augment_subcommands(program: clap::Command) -> clap::Command {
-                $($(#[cfg($feature)])? let program = program.subcommand(
-                    clap::Command::new($name)
-                        .about($about.trim())
-                        .defer($module::Arguments::augment_args),
-                );)+
+                $($(#[cfg($feature)])? let program = program.subcommand(commands!(
+                    @describe clap::Command::new($name).about($about.trim()), $module $($headings)?
+                ));)+
                 program
             }
 
@@ -74,7 +80,7 @@ commands! {
     "run" => Run(run),
     #[cfg(feature = "mcp")]
     /// Serve tools, resources and prompts to an agent over the Model Context Protocol
-    "serve" => Serve(serve),
+    "serve" => Serve(serve with_headings),
     #[cfg(feature = "mcp")]
     /// Print the block that registers this host with an MCP client
     "mcp-config" => McpConfig(mcp_config),
@@ -86,6 +92,13 @@ commands! {
     "config" => Config(config),
     /// Write completions for a shell to standard output
     "completions" => Completions(completions),
+}
+
+/// Adds the options of a command, which keeps what it says of itself: options that are shared
+/// bring words of their own.
+fn describe<A: Args>(command: clap::Command) -> clap::Command {
+    let about = command.get_about().cloned().unwrap_or_default();
+    A::augment_args(command).about(about)
 }
 
 fn missing() -> clap::Error {
