@@ -15,8 +15,10 @@ use wire::{http, native, stdio};
 /// Calls before measuring, and measured calls of each of the rounds.
 const WARM_UP: usize = 500;
 const CALLS: usize = 2_000;
-/// Both servers take turns, so that a noisy moment hits both.
-const ROUNDS: usize = 8;
+/// Both servers take turns, so that a noisy moment hits both, and are started anew for each
+/// round: on which processors a system puts a client and its server changes what a call takes
+/// by half.
+const ROUNDS: usize = 12;
 /// How long each round of the throughput measurement runs, and with how many connections.
 const SPAN: Duration = Duration::from_millis(1500);
 const CONNECTIONS: usize = 8;
@@ -65,20 +67,15 @@ fn while_guests_spin(folder: &Path) -> anyhow::Result<()> {
 }
 
 fn over_stdio(folder: &Path) -> anyhow::Result<()> {
-    let mut ours = stdio::Client::start(program(folder, &[])?)?;
-    let mut native = stdio::Client::start(itself("stdio")?)?;
-    ours.wait_for_tool("trivial")?;
     let (mut mine, mut others) = (Vec::new(), Vec::new());
-    for round in 0..=ROUNDS {
-        let calls = if round == 0 { WARM_UP } else { CALLS };
-        let (a, b) = (
-            times(calls, || ours.call())?,
-            times(calls, || native.call())?,
-        );
-        if round > 0 {
-            mine.extend(a);
-            others.extend(b);
-        }
+    for _ in 0..ROUNDS {
+        let mut ours = stdio::Client::start(program(folder, &[])?)?;
+        let mut native = stdio::Client::start(itself("stdio")?)?;
+        ours.wait_for_tool("trivial")?;
+        times(WARM_UP, || ours.call())?;
+        times(WARM_UP, || native.call())?;
+        mine.extend(times(CALLS, || ours.call())?);
+        others.extend(times(CALLS, || native.call())?);
     }
     let (mine, others) = (quantiles(mine), quantiles(others));
     let name = "MCP stdio call of a trivial skill";
@@ -89,27 +86,22 @@ fn over_stdio(folder: &Path) -> anyhow::Result<()> {
 }
 
 fn over_http(folder: &Path) -> anyhow::Result<()> {
-    let ours = Server::start(program(folder, &["--http", "127.0.0.1:0"])?)?;
-    let native = Server::start(itself("http")?)?;
-    let mut ready = http::Client::connect(ours.port)?;
-    ready.wait_for_tool()?;
     let (mut mine, mut others) = (Vec::new(), Vec::new());
     let (mut my_rate, mut other_rate) = (0.0_f64, 0.0_f64);
-    let mut theirs = http::Client::connect(native.port)?;
-    for round in 0..=ROUNDS {
-        let calls = if round == 0 { WARM_UP } else { CALLS / 2 };
-        let (a, b) = (
-            times(calls, || ready.call())?,
-            times(calls, || theirs.call())?,
-        );
-        if round > 0 {
-            mine.extend(a);
-            others.extend(b);
+    for round in 0..ROUNDS {
+        let ours = Server::start(program(folder, &["--http", "127.0.0.1:0"])?)?;
+        let native = Server::start(itself("http")?)?;
+        let mut ready = http::Client::connect(ours.port)?;
+        let mut theirs = http::Client::connect(native.port)?;
+        ready.wait_for_tool()?;
+        times(WARM_UP, || ready.call())?;
+        times(WARM_UP, || theirs.call())?;
+        mine.extend(times(CALLS / 2, || ready.call())?);
+        others.extend(times(CALLS / 2, || theirs.call())?);
+        if round < ROUNDS / 3 {
+            my_rate = my_rate.max(rate(ours.port)?);
+            other_rate = other_rate.max(rate(native.port)?);
         }
-    }
-    for _ in 0..ROUNDS / 2 {
-        my_rate = my_rate.max(rate(ours.port)?);
-        other_rate = other_rate.max(rate(native.port)?);
     }
     let (mine, others) = (quantiles(mine), quantiles(others));
     let name = "MCP HTTP call of a trivial skill, p50";
