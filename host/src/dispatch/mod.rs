@@ -18,9 +18,15 @@ use crate::registry::{self, Runner, Snapshot, Tool};
 
 #[cfg(feature = "wasm-runtime")]
 pub(crate) use crate::runtime::wasm::loader::Loader;
+#[cfg(feature = "wasm-runtime")]
+use crate::runtime::wasm::session::Guest;
+
 /// Nothing loads modules in this build.
 #[cfg(not(feature = "wasm-runtime"))]
 pub(crate) struct Loader;
+/// No guest is left of a call in this build.
+#[cfg(not(feature = "wasm-runtime"))]
+type Guest = std::convert::Infallible;
 
 /// Bytes that the arguments of a call may have.
 const MAX_ARGUMENT_BYTES: usize = 16 << 20;
@@ -39,16 +45,7 @@ pub(crate) struct Ended {
 /// wait until that is free again.
 #[derive(Default)]
 #[must_use = "dropping it takes a while"]
-pub(crate) struct Rest(
-    #[expect(dead_code, reason = "dropping it is its use")] Option<Box<dyn Send>>,
-);
-
-#[cfg(feature = "wasm-runtime")]
-impl Rest {
-    fn of(held: impl Send + 'static) -> Self {
-        Self(Some(Box::new(held)))
-    }
-}
+pub(crate) struct Rest(#[allow(dead_code, reason = "dropping it is its use")] Option<Guest>);
 
 impl From<Outcome> for Ended {
     fn from(outcome: Outcome) -> Self {

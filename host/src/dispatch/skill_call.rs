@@ -45,7 +45,7 @@ pub(super) async fn call(
             stdout: remains.stdout,
             stderr: remains.stderr,
             waited: remains.waited,
-            rest: Rest::of(remains.guest),
+            rest: Rest(Some(remains.guest)),
         },
     }
 }

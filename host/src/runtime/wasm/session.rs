@@ -79,7 +79,7 @@ pub struct Remains {
 
 /// A guest that has ended. Dropping it frees everything that it held, its place last, which
 /// takes a while: whoever waits for the answer can have it before.
-pub struct Guest(#[expect(dead_code, reason = "dropping it is its use")] Box<Session>);
+pub struct Guest(#[expect(dead_code, reason = "dropping it is its use")] Session);
 
 impl Session {
     /// Makes the world of a guest; nothing of the guest runs yet.
@@ -140,7 +140,7 @@ impl Session {
             stderr: self.stderr.take(),
             denials: state.denials.take(),
             waited: self.waited,
-            guest: Guest(Box::new(self)),
+            guest: Guest(self),
         };
         (result, remains)
     }
