@@ -21,7 +21,7 @@ use super::Server;
 use super::answer;
 use super::calling::Way;
 use super::cut::Room;
-use super::handler::{Client, until_cancelled};
+use super::handler::Client;
 use super::memory::Held;
 use super::offers::{FolderError, Found, Making, contents, kept};
 use super::pages::page;
@@ -178,10 +178,8 @@ impl Client {
         arguments: &str,
         context: RequestContext<RoleServer>,
     ) -> Result<ToolOutput, ErrorData> {
-        let asker = self.asker(tool, &context);
-        let cancel = asker.cancel.clone();
-        let call = self.server.run(tool, Way::Behind, arguments, asker);
-        match until_cancelled(call, &context.ct, &cancel).await? {
+        let call = |asker| self.server.run(tool, Way::Behind, arguments, asker);
+        match self.asked(tool, &context, call).await? {
             Some((report, _rest)) => answer::output(tool, report.outcome),
             None => Err(ErrorData::internal_error("cancelled", None)),
         }

@@ -50,7 +50,7 @@ impl Client {
     }
 
     /// Who asks for a call of a tool, with a request.
-    pub(super) fn asker(&self, tool: &str, context: &RequestContext<RoleServer>) -> Asker {
+    fn asker(&self, tool: &str, context: &RequestContext<RoleServer>) -> Asker {
         let version = context.protocol_version();
         let is_since = |first| is_since(version.as_ref(), &first);
         // Requests of the stateless era say themselves what they want to hear, or want
@@ -77,6 +77,24 @@ impl Client {
         }
     }
 
+    /// Waits for a call that is begun for a request; one that its client cancels ends soon.
+    pub(super) async fn asked<T, F: Future<Output = T>>(
+        &self,
+        tool: &str,
+        context: &RequestContext<RoleServer>,
+        begin: impl FnOnce(Asker) -> F,
+    ) -> T {
+        let asker = self.asker(tool, context);
+        let cancel = asker.cancel.clone();
+        let mut call = std::pin::pin!(begin(asker));
+        tokio::select! {
+            biased;
+            () = context.ct.cancelled() => cancel.cancel(),
+            done = &mut call => return done,
+        }
+        call.await
+    }
+
     async fn call(
         &self,
         request: CallToolRequestParams,
@@ -87,10 +105,8 @@ impl Client {
         let lost = || ErrorData::internal_error("the arguments were lost", None);
         let arguments = Arguments::of(&context.extensions).cloned();
         let arguments = arguments.ok_or_else(lost)?;
-        let asker = self.asker(name, &context);
-        let cancel = asker.cancel.clone();
-        let call = self.server.call(name, &arguments.0, asker);
-        let (result, rest) = until_cancelled(call, &context.ct, &cancel).await?;
+        let call = |asker| self.server.call(name, &arguments.0, asker);
+        let (result, rest) = self.asked(name, &context, call).await?;
         drop(rest);
         Ok(result)
     }
@@ -99,22 +115,6 @@ impl Client {
 /// Whether a revision of the protocol is that one or a later one.
 fn is_since(version: Option<&ProtocolVersion>, first: &ProtocolVersion) -> bool {
     version.is_some_and(|version| version.as_str() >= first.as_str())
-}
-
-/// Waits for something that ends soon after `cancel` is cancelled, and cancels it when `gone`
-/// is.
-pub(super) async fn until_cancelled<T>(
-    work: impl Future<Output = T>,
-    gone: &CancellationToken,
-    cancel: &CancellationToken,
-) -> T {
-    let mut work = std::pin::pin!(work);
-    tokio::select! {
-        biased;
-        () = gone.cancelled() => cancel.cancel(),
-        done = &mut work => return done,
-    }
-    work.await
 }
 
 /// What a client calls itself, cut where that is no name any more.

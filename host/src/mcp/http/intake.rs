@@ -147,7 +147,7 @@ impl Intake {
         &self,
         mut parts: Parts,
         bytes: &Bytes,
-        call: Call<'_>,
+        mut call: Call<'_>,
         held: &Held,
         next: Next,
     ) -> Result<Response, Response> {
@@ -157,7 +157,6 @@ impl Intake {
         let place = self.server.enter(|| to.clone());
         drop(place.map_err(|refusal| answer(&refusal))?);
         let has_headers = self.server.offers().listing.has_headers(&call.name);
-        let mut call = call;
         if !has_headers && headers::are_right(&parts.headers, &call) {
             call = match Alone::of(call, held) {
                 Ok(alone) => return Ok(self.answer(alone).await),
