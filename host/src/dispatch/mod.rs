@@ -103,18 +103,19 @@ pub(crate) async fn call(
     let started = Instant::now();
     // A call that never waits would keep whoever calls in a loop from ever yielding.
     tokio::task::coop::consume_budget().await;
-    let ended = match snapshot.tool(name) {
+    let (ended, duration): (Ended, _) = match snapshot.tool(name) {
         Some(tool) => {
             let running = tool.counters().begin(started);
-            let ended = run(tool, loader, arguments, options).await;
-            running.end(ended.outcome.kind(), started.elapsed());
-            ended
+            let ended = run(tool, loader, arguments, started, options).await;
+            let duration = started.elapsed();
+            running.end(ended.outcome.kind(), duration);
+            (ended, duration)
         }
-        None => unknown(snapshot, name).into(),
+        None => (unknown(snapshot, name).into(), started.elapsed()),
     };
     let report = CallReport {
         outcome: ended.outcome,
-        duration: started.elapsed(),
+        duration,
         waited: ended.waited,
         stdout: ended.stdout,
         stderr: ended.stderr,
@@ -127,6 +128,7 @@ async fn run(
     tool: &Arc<Tool>,
     loader: &Arc<Loader>,
     arguments: &str,
+    started: Instant,
     options: CallOptions,
 ) -> Ended {
     if arguments.len() > MAX_ARGUMENT_BYTES {
@@ -154,11 +156,11 @@ async fn run(
         Err(faults) => return Outcome::InvalidArguments(faults).into(),
     };
     #[cfg(not(feature = "wasm-runtime"))]
-    let _ = loader;
+    let _ = (loader, started);
     match tool.entry().runner() {
         #[cfg(feature = "wasm-runtime")]
         Runner::Skill(skill) => {
-            skill_call::call(tool, skill, loader, arguments.text, options).await
+            skill_call::call(tool, skill, loader, arguments.text, started, options).await
         }
         Runner::Command(command) => {
             command_call::call(tool, command, arguments.values, options).await

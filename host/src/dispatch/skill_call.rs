@@ -1,6 +1,7 @@
 //! Calls of modules' tools.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::{Deadline, Ended, Loader, Rest, skill_outcome};
 use crate::model::CallOptions;
@@ -13,6 +14,7 @@ pub(super) async fn call(
     skill: &Skill,
     loader: &Arc<Loader>,
     arguments: &str,
+    started: Instant,
     options: CallOptions,
 ) -> Ended {
     let limits = tool.entry().limits();
@@ -29,6 +31,7 @@ pub(super) async fn call(
             arguments,
             access: &skill.access,
             limits: &session_limits,
+            started,
             timeout: deadline.limit,
             cancel: options.cancel.as_ref(),
             events: options.events,

@@ -164,10 +164,14 @@ impl Client {
         Ok(result)
     }
 
-    /// Waits for the memory of an answer.
+    /// Waits for the memory of an answer, unless nobody wants it any more.
     async fn hold(&self, context: &RequestContext<RoleServer>, bytes: usize) {
         if let Some(held) = Held::of(&context.extensions) {
-            self.server.memory.answer(held, bytes as u64).await;
+            tokio::select! {
+                biased;
+                () = self.server.memory.answer(held, bytes as u64) => {}
+                () = context.ct.cancelled() => {}
+            }
         }
     }
 
@@ -180,7 +184,7 @@ impl Client {
     ) -> Result<ToolOutput, ErrorData> {
         let call = |asker| self.server.run(tool, Way::Behind, arguments, asker);
         match self.asked(tool, &context, call).await? {
-            Some((report, _rest)) => answer::output(tool, report.outcome),
+            Some(ran) => answer::output(tool, ran.report.outcome),
             None => Err(ErrorData::internal_error("cancelled", None)),
         }
     }

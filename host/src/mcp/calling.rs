@@ -5,7 +5,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use rmcp::ErrorData;
@@ -44,6 +44,15 @@ pub(super) struct Asker {
     pub held: Option<Held>,
 }
 
+/// A call that ran.
+pub(super) struct Ran {
+    pub report: CallReport,
+    /// What is left of it, for after the answer.
+    pub rest: Rest,
+    /// What was offered when it began.
+    pub offers: Arc<Offers>,
+}
+
 impl Server {
     /// Whether a name is that of a tool for this client. What is known and broken is said by
     /// the call; what is hidden is not there.
@@ -77,18 +86,16 @@ impl Server {
         arguments: &str,
         asker: Asker,
     ) -> Result<(CallToolResult, Rest), ErrorData> {
-        let offers = self.offers();
-        self.admit(name, Way::Tool, &offers, &asker)?;
         let kept = asker.knows_links.then_some(&self.kept);
-        let Some((report, rest)) = self.run(name, Way::Tool, arguments, asker).await? else {
+        let Some(ran) = self.run(name, Way::Tool, arguments, asker).await? else {
             let result = CallToolResult::error(vec![ContentBlock::text("cancelled")]);
             return Ok((result, Rest::default()));
         };
-        let mut room = Room::new(offers.options.max_result_chars, kept);
-        let listed = offers.listing.tool(name);
+        let mut room = Room::new(ran.offers.options.max_result_chars, kept);
+        let listed = ran.offers.listing.tool(name);
         room.keeps_structure = listed.is_some_and(|tool| tool.output_schema.is_some());
-        let result = answer::answer(name, report.outcome, &mut room)?;
-        Ok((result, rest))
+        let result = answer::answer(name, ran.report.outcome, &mut room)?;
+        Ok((result, ran.rest))
     }
 
     /// Runs one call to its end, whoever asked for it; `None`: it was cancelled before it
@@ -99,27 +106,40 @@ impl Server {
         way: Way,
         arguments: &str,
         mut asker: Asker,
-    ) -> Result<Option<(CallReport, Rest)>, ErrorData> {
+    ) -> Result<Option<Ran>, ErrorData> {
+        let mut offers = self.offers();
+        self.admit(name, way, &offers, &asker)?;
         let _queued = self.enter(|| To::Unknown).map_err(Refusal::into_error)?;
-        let (events, teller) = asker.ears.take().and_then(Ears::open).unzip();
-        let since = Instant::now();
-        let place = tokio::select! {
-            biased;
-            () = asker.cancel.cancelled() => None,
-            place = self.calls.acquire() => place.ok(),
-        };
-        if place.is_none() {
+        if asker.cancel.is_cancelled() {
             return Ok(None);
         }
-        // While it waited, another one may have come that is not offered.
-        let offers = self.offers();
-        self.admit(name, way, &offers, &asker)?;
+        let (events, teller) = asker.ears.take().and_then(Ears::open).unzip();
+        let mut waited = Duration::ZERO;
+        let _place = match self.calls.try_acquire() {
+            Ok(place) => place,
+            Err(_) => {
+                let since = Instant::now();
+                let place = tokio::select! {
+                    biased;
+                    () = asker.cancel.cancelled() => None,
+                    place = self.calls.acquire() => place.ok(),
+                };
+                let Some(place) = place else {
+                    return Ok(None);
+                };
+                waited = since.elapsed();
+                // While it waited, another one may have come that is not offered.
+                offers = self.offers();
+                self.admit(name, way, &offers, &asker)?;
+                place
+            }
+        };
         let options = CallOptions {
             timeout: None,
             cancel: Some(asker.cancel.clone()),
             events,
             client: asker.name,
-            waited: since.elapsed(),
+            waited,
         };
         let snapshot = &offers.listing.snapshot;
         let call = self.host.call_in(snapshot, name, arguments, options);
@@ -139,6 +159,10 @@ impl Server {
         if let Some(teller) = teller {
             teller.finish().await;
         }
-        Ok(Some((report, rest)))
+        Ok(Some(Ran {
+            report,
+            rest,
+            offers,
+        }))
     }
 }

@@ -60,6 +60,40 @@ async fn without_a_network_there_is_loopback_and_nothing_else() -> Result<()> {
 }
 
 #[tokio::test]
+async fn without_a_network_localhost_has_a_name_and_nothing_else_has_one() -> Result<()> {
+    let yard = Yard::new()?;
+    let line = "nc -w 2 localhost 9 </dev/null 2>&1; nc -w 2 example.com 9 </dev/null 2>&1; \
+                (echo '10.0.0.1 example.com' >> /etc/hosts) 2>&1; cat /etc/resolv.conf";
+    let output = yard.shell(line).await?;
+    let text = printed(&output)?;
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    assert!(
+        lines[0].contains("(127.0.0.1): Connection refused"),
+        "{text}"
+    );
+    assert!(lines[1].contains("bad address 'example.com'"), "{text}");
+    assert!(lines[2].contains("Read-only file system"), "{text}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_engine_that_does_not_find_the_names_gives_its_own() -> Result<()> {
+    let yard = Yard::new()?;
+    let adapter = yard.adapter().await?;
+    std::fs::remove_file(yard.beside(".cache/openprx/docker/hosts"))?;
+    let none = HashMap::new();
+    for _ in 0..2 {
+        let line = "ls /sys/class/net; grep -c '^127.0.0.1.*localhost$' /etc/hosts";
+        let execution = Execution::new(Program::Shell(line), &none, LONG);
+        assert_eq!(printed(&adapter.run(execution).await?)?, "lo\n1\n");
+    }
+    drop(adapter);
+    assert_eq!(yard.containers().await?.len(), 0);
+    Ok(())
+}
+
+#[tokio::test]
 async fn the_network_is_the_one_that_is_written() -> Result<()> {
     let bridged = Yard::with("network = \"bridge\"\n")?;
     let interfaces = bridged.shell("ls /sys/class/net").await?;

@@ -6,6 +6,7 @@
 use std::io;
 use std::sync::{Mutex as Lock, MutexGuard, PoisonError};
 
+use futures::FutureExt as _;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex, Semaphore};
 
@@ -57,6 +58,22 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         let _turn = self.turns.acquire().await.map_err(io::Error::other)?;
         let text = serde_json::to_vec(message)?;
         self.add(&text, false);
+        self.flush().await
+    }
+
+    /// Writes one message, if the client takes it without waiting; `None`: it does not, and
+    /// [`sent`](Self::sent) has the end of it.
+    pub fn send_at_once(&self, message: &impl serde::Serialize) -> Option<io::Result<()>> {
+        match serde_json::to_vec(message) {
+            Ok(text) => self.add(&text, false),
+            Err(error) => return Some(Err(error.into())),
+        }
+        self.flush().now_or_never()
+    }
+
+    /// Writes what was added before. It counts among those who wait, as every message does.
+    pub async fn sent(&self) -> io::Result<()> {
+        let _turn = self.turns.acquire().await.map_err(io::Error::other)?;
         self.flush().await
     }
 

@@ -4,25 +4,32 @@
 //! the output is closed.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 
-use futures::future::BoxFuture;
-use rmcp::model::RequestId;
+use rmcp::model::{RequestId, ServerJsonRpcMessage};
 use tokio::io::AsyncWrite;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::super::Server;
-use super::super::alone::{Alone, begin};
+use super::super::alone::Alone;
+use super::super::memory::Held;
 use super::output::Output;
+use crate::dispatch::Rest;
 
 /// Calls of one client.
 pub(super) struct Own<W> {
     server: Arc<Server>,
     output: Arc<Output<W>>,
+    /// Those that were not answered where they were read.
     open: Arc<Mutex<HashMap<RequestId, Open>>>,
     /// Numbers of calls: an id may be used again while the call still ends that had it.
     next: u64,
+    /// For the next call. Only one that goes on by itself can be cancelled; the others leave
+    /// it as it was.
+    cancel: CancellationToken,
     tasks: TaskTracker,
 }
 
@@ -32,6 +39,13 @@ struct Open {
     cancel: CancellationToken,
 }
 
+/// That a client is gone is no fault, and it is known where it matters.
+fn given(sent: io::Result<()>) {
+    if let Err(error) = sent {
+        tracing::debug!(%error, "an answer could not be given");
+    }
+}
+
 fn locked(open: &Mutex<HashMap<RequestId, Open>>) -> MutexGuard<'_, HashMap<RequestId, Open>> {
     open.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -39,6 +53,7 @@ fn locked(open: &Mutex<HashMap<RequestId, Open>>) -> MutexGuard<'_, HashMap<Requ
 impl<W: AsyncWrite + Send + Unpin + 'static> Own<W> {
     pub fn new(server: Arc<Server>, output: Arc<Output<W>>) -> Self {
         Self {
+            cancel: server.last.child_token(),
             server,
             output,
             open: Arc::default(),
@@ -60,41 +75,44 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Own<W> {
     /// Answers a call: where it is read, if there is nothing else to do, and else beside
     /// everything else.
     pub async fn answer(&mut self, call: Alone, is_alone: bool) {
-        let answered = self.answered(call);
-        if is_alone {
-            begin(answered).await;
-        } else {
-            tokio::spawn(answered);
+        let (id, held) = (call.id.clone(), call.held.clone());
+        let mut answer = Box::pin(call.answer(Arc::clone(&self.server), self.cancel.clone()));
+        if is_alone && let Poll::Ready(answered) = futures::poll!(&mut answer) {
+            return self.give(answered, held);
         }
-    }
-
-    fn answered(&mut self, call: Alone) -> BoxFuture<'static, ()> {
-        let cancel = self.server.last.child_token();
-        let (number, id) = (self.next, call.id.clone());
+        let number = self.next;
         self.next += 1;
-        let opened = Open {
-            number,
-            cancel: cancel.clone(),
-        };
-        locked(&self.open).insert(id.clone(), opened);
-        let (server, output) = (Arc::clone(&self.server), Arc::clone(&self.output));
-        let open = Arc::clone(&self.open);
-        let held = call.held.clone();
-        let answered = async move {
-            let (message, rest) = call.answer(server, cancel).await;
+        let cancel = std::mem::replace(&mut self.cancel, self.server.last.child_token());
+        locked(&self.open).insert(id.clone(), Open { number, cancel });
+        let (output, open) = (Arc::clone(&self.output), Arc::clone(&self.open));
+        self.tasks.spawn(async move {
+            let (message, rest) = answer.await;
             let is_wanted = {
                 let mut open = locked(&open);
                 let is_wanted = open.get(&id).is_some_and(|open| open.number == number);
                 is_wanted && open.remove(&id).is_some()
             };
-            if is_wanted && let Err(error) = output.send(&message).await {
-                // That a client is gone is no fault, and it is known where it matters.
-                tracing::debug!(%error, "an answer could not be given");
+            if is_wanted {
+                given(output.send(&message).await);
             }
             // The client need not wait for this.
             drop((held, rest));
-        };
-        Box::pin(self.tasks.track_future(answered))
+        });
+    }
+
+    /// Gives an answer that is there already.
+    fn give(&self, (message, rest): (ServerJsonRpcMessage, Rest), held: Held) {
+        match self.output.send_at_once(&message) {
+            Some(sent) => given(sent),
+            None => {
+                let output = Arc::clone(&self.output);
+                self.tasks.spawn(async move {
+                    given(output.sent().await);
+                    drop(held);
+                });
+            }
+        }
+        drop(rest);
     }
 
     /// Ends the call with this id, which is not answered any more.

@@ -65,6 +65,14 @@ const OF_SESSIONS: [&str; 4] = [
 /// be lost in the library.
 const WITH_ARGUMENTS: [&str; 2] = ["completion/complete", "prompts/get"];
 
+/// Requests for a list, which may go on where a page ended.
+const LISTS: [&str; 4] = [
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "tools/list",
+];
+
 /// The members of a message that JSON-RPC knows.
 #[derive(Default)]
 struct Envelope<'a> {
@@ -168,6 +176,13 @@ fn request<'a>(
             Refusal::wrong_params(to.clone(), text)
         })?;
     }
+    if let Some(params) = envelope.params
+        && LISTS.contains(&method)
+        && !has_good_cursor(params)
+    {
+        let text = "`cursor` must be a string, as the page before gave it";
+        return Err(Refusal::wrong_params(to, text));
+    }
     let is_object = |params: &str| params.starts_with('{');
     match (id, envelope.params) {
         (Some(id), params) if method == "tools/call" => {
@@ -180,6 +195,16 @@ fn request<'a>(
         }
         _ => whole(text, to, method),
     }
+}
+
+/// Whether the cursor of a request for a list is one, or there is none: the library takes
+/// any other for a list from its beginning.
+fn has_good_cursor(params: &str) -> bool {
+    let mut is_good = true;
+    let _ = members(params, |key, value| {
+        is_good &= key != "cursor" || value == "null" || string(value).is_some();
+    });
+    is_good
 }
 
 /// Reads a message that is no call, all of it.

@@ -99,11 +99,28 @@ fn parameters_that_are_wrong_are_called_so() {
             &format!(r#"{{"name":"a","_meta":{{"a":{deep}}}}}"#),
         ),
         request("tools/list", "5"),
+        request("tools/list", r#"{"cursor":7}"#),
+        request("prompts/list", r#"{"_meta":{},"c\u0075rsor":[]}"#),
+        request("resources/list", r#"{"cursor":"\ud800"}"#),
+        request("resources/templates/list", r#"{"cursor":{}}"#),
         request("tools/list", &format!(r#"{{"a":{deep}}}"#)),
         request("logging/setLevel", r#"{"level":"loud"}"#),
         request("completion/complete", "{}"),
     ] {
         assert_eq!(code_and_id(&text), (-32602, json!(9)), "{text}");
+    }
+}
+
+#[test]
+fn a_list_may_go_on_behind_a_cursor_or_begin_without_one() {
+    for params in [
+        "{}",
+        "null",
+        r#"{"cursor":null}"#,
+        r#"{"cursor":"YWZ0ZXI6YQ"}"#,
+    ] {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":9,"method":"tools/list","params":{params}}}"#);
+        assert_eq!(refused(&text), None, "{text}");
     }
 }
 

@@ -21,8 +21,8 @@ use tokio::time::timeout;
 
 use super::container::Plan;
 use super::faults::{
-    broken_off, interrupted, is_conflict, is_missing, not_begun, not_created, not_started, said,
-    status,
+    broken_off, interrupted, is_conflict, is_missing, not_attached, not_begun, not_created,
+    not_started, said, status,
 };
 use super::remove::Leftover;
 use super::stop::Stop;
@@ -41,20 +41,29 @@ pub(super) async fn run(
     started: Instant,
 ) -> Result<ExecutionOutput> {
     let captures = Captures::new(plan.execution, shared.settings.max_output);
-    let body = plan.body()?;
-    let mut container = Container::new(shared);
-    let begun = tokio::select! {
-        biased;
-        begun = container.begin(body, plan) => begun,
-        ending = stop.wait() => {
-            container.abandon().await;
-            return Ok(captures.output(ending, None, started));
+    let mut plan = *plan;
+    let (mut container, begun) = loop {
+        let body = plan.body()?;
+        let mut container = Container::new(shared);
+        let begun = tokio::select! {
+            biased;
+            begun = container.begin(body, &plan) => begun,
+            ending = stop.wait() => {
+                container.abandon().await;
+                return Ok(captures.output(ending, None, started));
+            }
+        };
+        if !container.lacks_hosts {
+            break (container, begun);
         }
+        // Nothing has run yet: once more, with a network that has a file of its own.
+        container.dispose().await;
+        plan.hosts = None;
     };
     let output = match begun {
         Ok(attached) => {
             container
-                .attend(attached, plan, &captures, stop, started)
+                .attend(attached, &plan, &captures, stop, started)
                 .await
         }
         Err(error) => Err(error),
@@ -68,6 +77,8 @@ struct Container<'a> {
     shared: &'a Shared,
     leftover: Leftover,
     began: SystemTime,
+    /// The engine could not give it the file of [`hosts`](super::hosts), and nothing ran in it.
+    lacks_hosts: bool,
     /// It ended by itself, so nothing runs in it any more.
     ended: bool,
     gone: bool,
@@ -91,6 +102,7 @@ impl<'a> Container<'a> {
                 kept: false,
             },
             began: SystemTime::now(),
+            lacks_hosts: false,
             ended: false,
             // From here on the request may be under way.
             gone: false,
@@ -110,7 +122,10 @@ impl<'a> Container<'a> {
         let client = &self.shared.connection.client;
         let named = CreateContainerOptionsBuilder::new().name(&self.leftover.name);
         let created = client.create_container(Some(named.build()), body).await;
-        let created = created.map_err(|error| self.refused(&error, plan))?;
+        let created = created.map_err(|error| {
+            self.look_for_hosts(&error, plan);
+            self.refused(&error, plan)
+        })?;
         self.leftover.seen = true;
         for warning in created.warnings {
             tracing::debug!(container = self.name(), warning, "the engine warns");
@@ -121,16 +136,30 @@ impl<'a> Container<'a> {
             .stdout(true)
             .stderr(true)
             .build();
-        let attached = client.attach_container(self.name(), Some(streams)).await;
-        let attached = attached.map_err(|error| interrupted(&error))?;
         let command = plan.program();
+        let attached = client.attach_container(self.name(), Some(streams)).await;
+        // Podman makes the program ready here.
+        let attached = attached.map_err(|error| not_attached(&error, command, plan.image))?;
         let started = client.start_container(self.name(), None).await;
         // Unless the engine has answered, it may start yet.
         if (started.as_ref().err()).is_none_or(|error| status(error).is_some()) {
             self.leftover.kept = !self.shared.settings.auto_remove;
         }
-        started.map_err(|error| not_started(&error, command, plan.image))?;
+        started.map_err(|error| {
+            self.look_for_hosts(&error, plan);
+            not_started(&error, command, plan.image)
+        })?;
         Ok(attached)
+    }
+
+    /// Notes that it failed for the file of names. Errors of engines have the path in them.
+    fn look_for_hosts(&mut self, error: &Error, plan: &Plan<'_>) {
+        let reason = said(error);
+        let answered = status(error).is_some();
+        if answered && plan.hosts.is_some_and(|file| reason.contains(file)) {
+            self.shared.hosts.refuse(&reason);
+            self.lacks_hosts = true;
+        }
     }
 
     /// Why the engine made none. It may have: where no answer came, nobody knows.

@@ -10,6 +10,7 @@ use bollard::models::{
 };
 
 use super::engine::Engine;
+use super::hosts;
 use super::process;
 use super::settings::Settings;
 use super::workspace::{Given, Place};
@@ -23,6 +24,7 @@ const SHELL: &str = "sh";
 const TEMPORARY: &str = "/tmp";
 
 /// What one call's container is made from.
+#[derive(Clone, Copy)]
 pub(super) struct Plan<'a> {
     pub settings: &'a Settings,
     pub engine: &'a Engine,
@@ -31,6 +33,8 @@ pub(super) struct Plan<'a> {
     pub image: &'a str,
     /// `NAME=value`, as the image has them.
     pub image_env: &'a [String],
+    /// A file of this machine for `/etc/hosts`, with which no network is made at all.
+    pub hosts: Option<&'a str>,
 }
 
 impl Plan<'_> {
@@ -69,6 +73,7 @@ impl Plan<'_> {
             attach_stdout: Some(true),
             attach_stderr: Some(true),
             tty: Some(false),
+            network_disabled: self.hosts.map(|_| true),
             healthcheck: Some(HealthConfig {
                 test: Some(vec!["NONE".to_owned()]),
                 ..HealthConfig::default()
@@ -130,7 +135,14 @@ impl Plan<'_> {
             read_only: Some(given.read_only),
             ..Mount::default()
         };
-        self.place.mounts.iter().map(mount).collect()
+        let hosts = self.hosts.map(|file| Given {
+            source: file.to_owned(),
+            target: hosts::TARGET.to_owned(),
+            read_only: true,
+        });
+        (self.place.mounts.iter().chain(&hosts))
+            .map(mount)
+            .collect()
     }
 
     /// The program and its arguments.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-use bollard::models::ContainerCreateBody;
+use bollard::models::{ContainerCreateBody, Mount, MountType};
 
 use super::container::Plan;
 use super::engine::Engine;
@@ -41,7 +41,11 @@ fn engine() -> Engine {
     }
 }
 
-fn body_on(engine: &Engine, execution: &Execution<'_>) -> Result<ContainerCreateBody> {
+fn body_on(
+    engine: &Engine,
+    execution: &Execution<'_>,
+    hosts: Option<&str>,
+) -> Result<ContainerCreateBody> {
     let place = Place {
         mounts: vec![
             Given {
@@ -65,12 +69,13 @@ fn body_on(engine: &Engine, execution: &Execution<'_>) -> Result<ContainerCreate
         execution,
         image: "box:1",
         image_env: &["EDITOR=vi".into(), "PATH=/bin".into()],
+        hosts,
     }
     .body()
 }
 
 fn body(execution: &Execution<'_>) -> ContainerCreateBody {
-    body_on(&engine(), execution).expect("a body")
+    body_on(&engine(), execution, None).expect("a body")
 }
 
 fn execution<'a>(program: Program<'a>, env: &'a HashMap<String, String>) -> Execution<'a> {
@@ -111,6 +116,25 @@ fn a_container_is_as_weak_as_the_documents_say() {
         temporary.contains(&format!("size={}", 32 << 20)),
         "{temporary}"
     );
+}
+
+#[test]
+fn without_a_network_only_a_file_of_names_is_added() {
+    let none = HashMap::new();
+    let call = execution(Program::Shell("true"), &none);
+    let with = body_on(&engine(), &call, Some("/cache/hosts")).expect("a body");
+    let mut without = body(&call);
+    assert_eq!(without.network_disabled, None);
+    without.network_disabled = Some(true);
+    let host = without.host_config.as_mut().expect("limits");
+    host.mounts.get_or_insert_default().push(Mount {
+        typ: Some(MountType::BIND),
+        source: Some("/cache/hosts".into()),
+        target: Some("/etc/hosts".into()),
+        read_only: Some(true),
+        ..Mount::default()
+    });
+    assert_eq!(with, without);
 }
 
 #[test]
@@ -169,7 +193,7 @@ fn an_engine_without_init_is_not_asked_for_one() {
     let call = execution(Program::Shell("true"), &none);
     let with = body(&call).host_config.expect("limits");
     assert_eq!(with.init, Some(true));
-    let without = body_on(&Engine::default(), &call).expect("a body");
+    let without = body_on(&Engine::default(), &call, None).expect("a body");
     assert_eq!(without.host_config.expect("limits").init, Some(false));
 }
 
@@ -181,7 +205,11 @@ fn what_no_program_can_be_given_is_refused_without_its_value() {
         program: "x",
         args: &args,
     };
-    let refused = |call: &Execution<'_>| body_on(&engine(), call).expect_err("refused").to_string();
+    let refused = |call: &Execution<'_>| {
+        body_on(&engine(), call, None)
+            .expect_err("refused")
+            .to_string()
+    };
     assert!(refused(&execution(direct, &none)).starts_with("argument 2 "));
     assert!(refused(&execution(Program::Shell("a\0"), &none)).starts_with("the command "));
     for (name, value) in [("A=B", "x"), ("", "x"), ("SECRET", "hunter2\0")] {

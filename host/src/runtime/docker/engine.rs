@@ -20,6 +20,9 @@ pub(super) struct Engine {
     pub remaps_users: bool,
     /// It has an init process for containers.
     pub has_init: bool,
+    /// A container can be without any network, which starts faster than one with the network
+    /// `none`. Podman knows no such thing.
+    pub can_go_without: bool,
     /// It enforces limits of memory.
     pub limits_memory: bool,
     /// It enforces limits of processes.
@@ -53,6 +56,7 @@ impl Engine {
             rootless,
             remaps_users,
             has_init: !missing_init,
+            can_go_without: !is_podman(version),
             limits_memory: info.memory_limit.unwrap_or(true),
             limits_processes: info.pids_limit.unwrap_or(true),
             limits_cpu: info.cpu_cfs_quota.unwrap_or(true),
@@ -110,10 +114,17 @@ impl Engine {
 
 fn name_and_version(version: &SystemVersion) -> String {
     let number = version.version.as_deref().unwrap_or("of unknown version");
-    let is_podman = (version.components.iter().flatten())
-        .any(|component| component.name.to_ascii_lowercase().contains("podman"));
-    let name = if is_podman { "Podman" } else { "Docker" };
+    let name = if is_podman(version) {
+        "Podman"
+    } else {
+        "Docker"
+    };
     format!("{name} {number}")
+}
+
+fn is_podman(version: &SystemVersion) -> bool {
+    (version.components.iter().flatten())
+        .any(|component| component.name.to_ascii_lowercase().contains("podman"))
 }
 
 #[cfg(test)]

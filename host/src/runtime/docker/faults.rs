@@ -99,6 +99,18 @@ pub(super) fn not_created(error: &Error) -> RuntimeError {
     }
 }
 
+/// Why nobody could listen to a container, which was not asked to start yet.
+pub(super) fn not_attached(error: &Error, command: &str, image: &str) -> RuntimeError {
+    match status(error) {
+        None => not_created(error),
+        Some(404) => unavailable(
+            "somebody else removed the container before it started",
+            "call it again",
+        ),
+        Some(_) => not_started(error, command, image),
+    }
+}
+
 /// Why a container did not start.
 pub(super) fn not_started(error: &Error, command: &str, image: &str) -> RuntimeError {
     let reason = said(error);

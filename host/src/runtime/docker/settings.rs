@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use super::hosts;
 use crate::config::{Config, DockerNetwork, Environment, Setting};
 
 /// The name that a container never takes from this machine: it names places in an image.
@@ -15,13 +16,15 @@ pub(super) struct Settings {
     pub workspace: Setting<PathBuf>,
     /// Where the workspace appears; `None`: nowhere.
     pub mount_path: Option<String>,
-    /// What no command may write, for it tells the host what to do: the file of the
-    /// configuration and the folder of modules.
+    /// What no command may write, for it tells the host what to do, or other containers what
+    /// `localhost` is: the file of the configuration, the folder of modules, [`hosts`].
     pub guarded: Vec<PathBuf>,
     pub memory_limit: u64,
     pub cpu_limit_millis: u64,
     pub pids_limit: u64,
     pub network: DockerNetwork,
+    /// Where the names of containers without a network are kept.
+    pub hosts: Option<PathBuf>,
     pub auto_pull: Setting<bool>,
     pub auto_remove: bool,
     pub max_output: u64,
@@ -40,11 +43,13 @@ impl Settings {
                 .then(|| docker.workspace_mount_path.value.clone()),
             guarded: (config.file.iter().cloned())
                 .chain([config.runtime.wasm.module_path.value.clone()])
+                .chain(hosts::path(environment))
                 .collect(),
             memory_limit: docker.memory_limit.value,
             cpu_limit_millis: docker.cpu_limit_millis.value,
             pids_limit: docker.pids_limit.value,
             network: docker.network.value,
+            hosts: hosts::path(environment),
             auto_pull: docker.auto_pull.clone(),
             auto_remove: docker.auto_remove.value,
             max_output: config.runtime.max_output_bytes.value,

@@ -6,28 +6,22 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use wasmtime_wasi::p1::WasiP1Ctx;
-use wasmtime_wasi::{FsPerms, WasiCtxBuilder};
-use wasmtime_wasi_http::WasiHttpCtx;
 
-use super::call_state::{CallState, Denials};
-use super::imports::{Services, StateGrant};
-use super::limits::Limiter;
-use super::network::{self, HttpPolicy};
-use super::process::Process;
+use super::imports::StateGrant;
 use super::state::Namespace;
-use crate::model::{
-    Access as FolderAccess, EventSink, FolderGrant, Grants, HostPattern, Shown as _,
-};
-use crate::runtime::capture::Capture;
+use crate::model::{FolderGrant, Grants, HostPattern, Shown as _};
 
-/// The grants of an entry, in the form in which a call needs them.
-pub struct Access {
+/// The grants of an entry, in the form in which a call needs them. Clones are the same: a
+/// call has one handle of them all, since each costs where calls run side by side.
+#[derive(Clone)]
+pub struct Access(Arc<Granted>);
+
+struct Granted {
     folders: Vec<FolderGrant>,
     variables: Vec<(String, String)>,
-    network: Arc<[HostPattern]>,
+    network: Vec<HostPattern>,
     state: Option<StateGrant>,
-    config: Arc<IndexMap<String, String>>,
+    config: IndexMap<String, String>,
 }
 
 /// A granted folder that is not there.
@@ -67,85 +61,41 @@ impl Access {
                 namespace,
                 quota: grants.state_bytes,
             });
-        Self {
+        Self(Arc::new(Granted {
             folders: grants.folders.clone(),
             variables: grants
                 .variables
                 .iter()
                 .filter_map(|(name, value)| Some((name.clone(), value.clone()?)))
                 .collect(),
-            network: grants.network.clone().into(),
+            network: grants.network.clone(),
             state,
-            config: Arc::new(config),
-        }
+            config,
+        }))
     }
 
     /// The folders that are granted.
     pub(super) fn folders(&self) -> &[FolderGrant] {
-        &self.folders
+        &self.0.folders
     }
 
-    /// The world of one call, or of one run of a command.
-    pub(super) fn call_state(
-        &self,
-        max_memory: u64,
-        (stdout, stderr): (Capture, Capture),
-        events: Option<EventSink>,
-        process: Option<&Process<'_>>,
-    ) -> Result<CallState, MissingFolder> {
-        let denials = Denials::default();
-        Ok(CallState {
-            wasi: self.wasi((stdout, stderr), &denials, process)?,
-            http: WasiHttpCtx::new(),
-            http_policy: HttpPolicy::new(Arc::clone(&self.network), denials.clone()),
-            limiter: Limiter::new(max_memory),
-            network: Arc::clone(&self.network),
-            denials,
-            services: Services::new(events, Arc::clone(&self.config), self.state.clone()),
-        })
+    /// The environment.
+    pub(super) fn variables(&self) -> &[(String, String)] {
+        &self.0.variables
     }
 
-    fn wasi(
-        &self,
-        (stdout, stderr): (Capture, Capture),
-        denials: &Denials,
-        process: Option<&Process<'_>>,
-    ) -> Result<WasiP1Ctx, MissingFolder> {
-        let mut wasi = WasiCtxBuilder::new();
-        wasi.stdout(stdout).stderr(stderr);
-        let is_replaced =
-            |name| process.is_some_and(|process| process.variables.contains_key(name));
-        for (name, value) in &self.variables {
-            if !is_replaced(name) {
-                wasi.env(name, value);
-            }
-        }
-        for grant in &self.folders {
-            wasi.preopened_dir(&grant.host, &grant.guest, permissions(grant.access))
-                .map_err(|error| MissingFolder::new(grant, &error))?;
-        }
-        if let Some(process) = process {
-            process.enter(&mut wasi)?;
-        }
-        if self.network.is_empty() {
-            wasi.allow_tcp(false).allow_udp(false);
-        } else {
-            wasi.allow_ip_name_lookup(true)
-                .allow_tcp(true)
-                .allow_udp(true)
-                .socket_addr_check(network::socket_check(
-                    Arc::clone(&self.network),
-                    denials.clone(),
-                ));
-        }
-        Ok(wasi.build_p1())
+    /// Hosts that may be reached.
+    pub(super) fn network(&self) -> &[HostPattern] {
+        &self.0.network
     }
-}
 
-/// What a guest may do in a folder.
-pub(super) fn permissions(access: FolderAccess) -> FsPerms {
-    match access {
-        FolderAccess::Read => FsPerms::ReadOnly,
-        FolderAccess::Write => FsPerms::ReadWrite,
+    /// The store of the entry; `None` where no state was granted.
+    pub(super) fn state(&self) -> Option<&StateGrant> {
+        self.0.state.as_ref()
+    }
+
+    /// `[tools.custom.<name>.config]`, each value as JSON text.
+    pub(super) fn config(&self) -> &IndexMap<String, String> {
+        &self.0.config
     }
 }

@@ -4,36 +4,60 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use wasmtime_wasi::p1::WasiP1Ctx;
 use wasmtime_wasi::{WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
+use super::access::{Access, MissingFolder};
 use super::imports::Services;
 use super::limits::Limiter;
-use super::network::HttpPolicy;
-use crate::model::{Capability, HostPattern};
+use super::process::Process;
+use super::session::SessionLimits;
+use super::wasi::Wasi;
+use crate::model::{Capability, EventSink};
 
 /// The data of a call's store.
 pub struct CallState {
-    /// WASI as granted, in both versions, and the handles of the guest.
-    pub(super) wasi: WasiP1Ctx,
+    /// WASI as granted.
+    pub(super) wasi: Wasi,
     /// `wasi:http`.
     pub(super) http: WasiHttpCtx,
-    /// Decides about each outgoing request.
-    pub(super) http_policy: HttpPolicy,
+    /// What host functions decide by.
+    pub(super) policy: Policy,
     /// Memory and tables.
     pub(super) limiter: Limiter,
-    /// Hosts that may be reached.
-    pub(super) network: Arc<[HostPattern]>,
-    /// What was asked for and not granted.
-    pub(super) denials: Denials,
     /// The `prx:skill` imports.
     pub(super) services: Services,
 }
 
+impl CallState {
+    /// The world of one call, or of one run of a command.
+    ///
+    /// # Errors
+    ///
+    /// When a granted folder can not be opened.
+    pub(super) fn new(
+        access: &Access,
+        limits: &SessionLimits,
+        events: Option<EventSink>,
+        process: Option<&Process<'_>>,
+    ) -> Result<Self, MissingFolder> {
+        let policy = Policy {
+            access: access.clone(),
+            denials: Denials::default(),
+        };
+        Ok(Self {
+            wasi: Wasi::new(&policy, limits.max_output, events.clone(), process)?,
+            http: WasiHttpCtx::new(),
+            policy,
+            limiter: Limiter::new(limits.max_memory),
+            services: Services::new(events),
+        })
+    }
+}
+
 impl WasiView for CallState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        self.wasi.ctx()
+        self.wasi.get(&self.policy).ctx()
     }
 }
 
@@ -41,10 +65,16 @@ impl WasiHttpView for CallState {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
         WasiHttpCtxView {
             ctx: &mut self.http,
-            table: self.wasi.ctx().table,
-            hooks: &mut self.http_policy,
+            table: self.wasi.get(&self.policy).ctx().table,
+            hooks: &mut self.policy,
         }
     }
+}
+
+/// What was granted to a call, and what it asked for beyond that.
+pub(super) struct Policy {
+    pub access: Access,
+    pub denials: Denials,
 }
 
 /// What a guest asked for during a call and was refused. Clones share one list.

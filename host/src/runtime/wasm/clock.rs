@@ -4,7 +4,7 @@
 //! while any guest runs; it stands still where none does, so that an idle host wakes nobody;
 //! its thread ends with its engines, whoever holds them.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Duration;
@@ -15,8 +15,8 @@ use wasmtime::{Engine, EngineWeak};
 /// guests on two processors keep whoever asks for something else waiting for two of these.
 pub const TICK: Duration = Duration::from_millis(5);
 
-/// Ticks without a guest before the clock stands still: the next call mostly comes soon, or
-/// much later.
+/// Ticks that find no guest before the clock stands still: the next call mostly comes soon,
+/// or much later.
 const PATIENCE: u32 = 200;
 /// How long it stands still before it looks whether there still are engines.
 const REST: Duration = Duration::from_secs(5);
@@ -30,23 +30,21 @@ pub(super) struct Clock {
 
 struct Shared {
     engines: Mutex<Vec<EngineWeak>>,
-    /// Guests that ever began, and those of them that ended.
-    begun: AtomicU64,
-    ended: AtomicU64,
+    /// Referred to by every guest that runs, which is cheaper than to count them.
+    guests: Arc<()>,
     /// It stands still, or is about to.
     rests: AtomicBool,
 }
 
 /// A guest that may be busy, until this is dropped.
-pub(super) struct Ticking(Arc<Shared>);
+pub(super) struct Ticking(#[expect(dead_code, reason = "held for its end")] Arc<()>);
 
 impl Clock {
     /// A clock that ticks for this engine.
     pub fn start(engine: &Engine) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             engines: Mutex::new(vec![engine.weak()]),
-            begun: AtomicU64::new(0),
-            ended: AtomicU64::new(0),
+            guests: Arc::default(),
             rests: AtomicBool::new(false),
         });
         let ticking = Arc::clone(&shared);
@@ -65,38 +63,37 @@ impl Clock {
 
     /// Ticks while a guest runs.
     pub fn tick(&self) -> Ticking {
-        // Either this is seen before the clock rests, or its rest is seen here.
-        self.shared.begun.fetch_add(1, SeqCst);
+        let ticking = Ticking(Arc::clone(&self.shared.guests));
+        // Either this guest is seen before the clock rests, or its rest is seen here.
+        fence(SeqCst);
         if self.shared.rests.load(SeqCst) {
             self.thread.unpark();
         }
-        Ticking(Arc::clone(&self.shared))
-    }
-}
-
-impl Drop for Ticking {
-    fn drop(&mut self) {
-        self.0.ended.fetch_add(1, SeqCst);
+        ticking
     }
 }
 
 impl Shared {
     fn run(&self) {
-        let (mut seen, mut quiet) = (0, 0);
+        let mut quiet = 0;
         while tick(&self.engines) {
             thread::sleep(TICK);
-            let begun = self.begun.load(SeqCst);
-            let is_quiet = begun == seen && self.ended.load(SeqCst) == begun;
-            (seen, quiet) = (begun, if is_quiet { quiet + 1 } else { 0 });
+            quiet = if self.has_guests() { 0 } else { quiet + 1 };
             if quiet < PATIENCE {
                 continue;
             }
             self.rests.store(true, SeqCst);
-            if self.begun.load(SeqCst) == seen {
+            fence(SeqCst);
+            if !self.has_guests() {
                 thread::park_timeout(REST);
             }
             self.rests.store(false, SeqCst);
+            quiet = 0;
         }
+    }
+
+    fn has_guests(&self) -> bool {
+        Arc::strong_count(&self.guests) > 1
     }
 }
 

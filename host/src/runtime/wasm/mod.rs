@@ -33,6 +33,7 @@ pub mod shape;
 pub mod source;
 pub mod state;
 mod streams;
+mod wasi;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -64,7 +65,9 @@ pub struct ModuleCall<'a> {
     pub access: &'a Access,
     /// What the guest may use.
     pub limits: &'a SessionLimits,
-    /// When it is ended.
+    /// When it began, for its caller.
+    pub started: Instant,
+    /// How long after that it is ended.
     pub timeout: Duration,
     /// Ends it earlier.
     pub cancel: Option<&'a CancellationToken>,
@@ -117,7 +120,6 @@ pub async fn call(
     loader: &Arc<Loader>,
     call: ModuleCall<'_>,
 ) -> Result<(Answer, Remains), NotStarted> {
-    let started = Instant::now();
     let wanted = Wanted {
         module: call.module,
         timeout: call.timeout,
@@ -143,7 +145,7 @@ pub async fn call(
         waited,
     };
     let mut session = Session::start(loader.engine_of(code), world)?;
-    let rest = call.timeout.saturating_sub(started.elapsed());
+    let rest = call.timeout.saturating_sub(call.started.elapsed());
     let guest = skill.call(&mut session.store, call.tool, call.arguments);
     let watched = session::watch(guest, rest, call.cancel).await;
     Ok(session.end(watched))

@@ -6,31 +6,31 @@
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::pin::Pin;
-use std::sync::Arc;
 
 use wasmtime_wasi::sockets::SocketAddrUse;
 use wasmtime_wasi_http::{Error as HttpError, RequestOptions, WasiBody, WasiHttpHooks};
 
-use super::call_state::Denials;
+use super::access::Access;
+use super::call_state::{Denials, Policy};
 use crate::model::{Capability, HostPattern};
 
 type Answer = Pin<Box<dyn Future<Output = bool> + Send + Sync>>;
 
 /// The check that WASI asks before it uses a socket address.
 pub(super) fn socket_check(
-    patterns: Arc<[HostPattern]>,
+    access: Access,
     denials: Denials,
 ) -> impl Fn(SocketAddr, SocketAddrUse) -> Answer + Send + Sync + 'static {
     move |address, usage| {
-        let (patterns, denials) = (Arc::clone(&patterns), denials.clone());
+        let (access, denials) = (access.clone(), denials.clone());
         Box::pin(async move {
             let allowed = match usage {
                 SocketAddrUse::TcpConnect | SocketAddrUse::UdpSend | SocketAddrUse::UdpReceive => {
-                    may_reach(&patterns, address).await
+                    may_reach(access.network(), address).await
                 }
                 // A client's own end, which the system chooses.
                 SocketAddrUse::TcpBind | SocketAddrUse::UdpBind => {
-                    address.port() == 0 && !patterns.is_empty()
+                    address.port() == 0 && !access.network().is_empty()
                 }
                 SocketAddrUse::TcpListen | SocketAddrUse::TcpAccept => false,
             };
@@ -75,18 +75,6 @@ async fn resolves_to(name: String, ip: IpAddr) -> bool {
     .unwrap_or(false)
 }
 
-/// Decides about outgoing HTTP requests of one call.
-pub(super) struct HttpPolicy {
-    patterns: Arc<[HostPattern]>,
-    denials: Denials,
-}
-
-impl HttpPolicy {
-    pub(super) fn new(patterns: Arc<[HostPattern]>, denials: Denials) -> Self {
-        Self { patterns, denials }
-    }
-}
-
 type HttpAnswer = Box<
     dyn Future<
             Output = Result<
@@ -99,7 +87,8 @@ type HttpAnswer = Box<
         > + Send,
 >;
 
-impl WasiHttpHooks for HttpPolicy {
+/// Decides about each outgoing request of a call.
+impl WasiHttpHooks for Policy {
     fn send_request(
         &mut self,
         request: http::Request<WasiBody>,
@@ -126,7 +115,8 @@ impl WasiHttpHooks for HttpPolicy {
             .is_none_or(|authority| authority.as_str().contains('@'));
         if disguised
             || !self
-                .patterns
+                .access
+                .network()
                 .iter()
                 .any(|pattern| pattern.allows(&host, port))
         {

@@ -13,7 +13,8 @@ use cap_std::fs::Dir;
 use wasmtime_wasi::WasiCtxBuilder;
 use wasmtime_wasi::p2::pipe::MemoryInputPipe;
 
-use super::access::{MissingFolder, permissions};
+use super::access::MissingFolder;
+use super::wasi::permissions;
 use crate::model::FolderGrant;
 
 /// Arguments, variables, standard input and working folder of one run.

@@ -20,7 +20,6 @@ use super::limits::MAX_HANDLES;
 use super::pool::Place;
 use super::process::Process;
 use crate::model::{Capability, Captured, EventSink};
-use crate::runtime::capture::{Capture, Stream};
 
 /// Bytes that a guest may hand to the host at once, beyond its output limit.
 const HOSTCALL_FLOOR: u64 = 16 << 20;
@@ -34,11 +33,9 @@ pub struct SessionLimits {
     pub max_output: u64,
 }
 
-/// A store for one guest, and the ends of its output.
+/// A store for one guest.
 pub(super) struct Session {
     pub store: Store<CallState>,
-    stdout: Capture,
-    stderr: Capture,
     waited: Duration,
     #[expect(dead_code, reason = "held for its end")]
     ticking: Ticking,
@@ -92,10 +89,7 @@ impl Session {
             place,
             waited,
         } = world;
-        let stdout = Capture::new(Stream::Stdout, limits.max_output, events.clone());
-        let stderr = Capture::new(Stream::Stderr, limits.max_output, events.clone());
-        let streams = (stdout.clone(), stderr.clone());
-        let state = access.call_state(limits.max_memory, streams, events, process)?;
+        let state = CallState::new(access, limits, events, process)?;
         let mut store = Store::new(engine.wasmtime(), state);
         store.limiter(|state| &mut state.limiter);
         // Before instantiation: a new store's deadline is in the past already.
@@ -116,8 +110,6 @@ impl Session {
         store.set_max_component_handles(MAX_HANDLES);
         Ok(Self {
             store,
-            stdout,
-            stderr,
             waited,
             ticking: engine.tick(),
             place,
@@ -135,10 +127,11 @@ impl Session {
             Watched::Cancelled => Err(Breakdown::Cancelled),
             Watched::Panicked(text) => Err(Breakdown::Panicked(text)),
         };
+        let (stdout, stderr) = state.wasi.output();
         let remains = Remains {
-            stdout: self.stdout.take(),
-            stderr: self.stderr.take(),
-            denials: state.denials.take(),
+            stdout,
+            stderr,
+            denials: state.policy.denials.take(),
             waited: self.waited,
             guest: Guest(self),
         };

@@ -5,10 +5,10 @@ use crate::runtime::wasm::call_state::CallState;
 
 impl Host for CallState {
     fn get(&mut self, key: String) -> wasmtime::Result<Option<String>> {
-        Ok(self.services.config.get(&key).cloned())
+        Ok(self.policy.access.config().get(&key).cloned())
     }
 
     fn keys(&mut self) -> wasmtime::Result<Vec<String>> {
-        Ok(self.services.config.keys().cloned().collect())
+        Ok(self.policy.access.config().keys().cloned().collect())
     }
 }

@@ -14,7 +14,6 @@ mod state;
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use wasmtime::component::{Component, HasSelf, Linker};
 
 pub(super) use missing::missing;
@@ -78,10 +77,6 @@ pub fn offered(encoding: WasmEncoding, import: &ExternName) -> Option<&'static s
 pub struct Services {
     /// Who listens to the call.
     pub events: Option<EventSink>,
-    /// `[tools.custom.<name>.config]`, each value as JSON text.
-    pub config: Arc<IndexMap<String, String>>,
-    /// The store of the entry; `None` where no state was granted.
-    pub state: Option<StateGrant>,
     /// Spent on log messages.
     pub log: log::Budget,
     /// Spent on progress reports.
@@ -90,15 +85,9 @@ pub struct Services {
 
 impl Services {
     /// Services of a call that starts.
-    pub fn new(
-        events: Option<EventSink>,
-        config: Arc<IndexMap<String, String>>,
-        state: Option<StateGrant>,
-    ) -> Self {
+    pub fn new(events: Option<EventSink>) -> Self {
         Self {
             events,
-            config,
-            state,
             log: log::Budget::default(),
             progress: progress::Budget::default(),
         }

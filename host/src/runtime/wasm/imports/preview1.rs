@@ -84,8 +84,8 @@ pub(in crate::runtime::wasm) fn offered(import: &ExternName) -> Option<&'static 
 pub(in crate::runtime::wasm) fn add_to_linker(
     linker: &mut Linker<CallState>,
 ) -> wasmtime::Result<()> {
-    p1::add_to_linker_async(linker, |state| &mut state.wasi)?;
-    p0::add_to_linker_async(linker, |state| &mut state.wasi)?;
+    p1::add_to_linker_async(linker, |state| state.wasi.get(&state.policy))?;
+    p0::add_to_linker_async(linker, |state| state.wasi.get(&state.policy))?;
     linker.allow_shadowing(true);
     for module in [SNAPSHOT, UNSTABLE] {
         linker.func_wrap(module, "proc_exit", proc_exit)?;
@@ -113,7 +113,8 @@ async fn path_open(mut caller: Caller<'_, CallState>, opening: Opening) -> wasmt
         return Err(wasmtime::format_err!("the module exports no `memory`"));
     };
     let (bytes, state) = memory.data_and_store_mut(&mut caller);
-    let (mut memory, wasi) = (GuestMemory::Unshared(bytes), &mut state.wasi);
+    let mut memory = GuestMemory::Unshared(bytes);
+    let wasi = state.wasi.get(&state.policy);
     wasi.set_hostcall_fuel(fuel);
     if let Ok(how) = Lookupflags::try_from(lookup) {
         let path = GuestPtr::<str>::new((path.cast_unsigned(), length.cast_unsigned()));

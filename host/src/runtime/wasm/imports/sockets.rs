@@ -42,14 +42,14 @@ impl HasData for HasGuarded {
 }
 
 fn guarded(state: &mut CallState) -> Guarded<'_> {
-    let wasi = state.wasi.ctx();
+    let wasi = state.wasi.get(&state.policy).ctx();
     Guarded {
         wasi: WasiSocketsCtxView {
             ctx: wasi.ctx.sockets(),
             table: wasi.table,
         },
-        network: &state.network,
-        denials: &state.denials,
+        network: state.policy.access.network(),
+        denials: &state.policy.denials,
     }
 }
 

@@ -11,8 +11,8 @@ impl CallState {
         &mut self,
         operation: impl FnOnce(&Namespace, u64) -> Result<T, StateError> + Send + 'static,
     ) -> wasmtime::Result<Result<T, Error>> {
-        let Some(grant) = self.services.state.clone() else {
-            self.denials.note(Capability::State);
+        let Some(grant) = self.policy.access.state().cloned() else {
+            self.policy.denials.note(Capability::State);
             return Ok(Err(Error::Denied));
         };
         let done =

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use semver::Version;
 use wasmtime::Store;
-use wasmtime::component::InstancePre;
+use wasmtime::component::{ComponentExportIndex, InstancePre, TypedFunc};
 
+use self::bindings::tools;
 use super::{Abi, Prepared, Recognised, Skill};
 use crate::model::{ToolError, ToolOutput, ToolSpec};
 use crate::runtime::wasm::call_state::CallState;
@@ -92,13 +93,33 @@ impl Abi for SkillAbi {
     }
 
     fn prepare(&self, engine: &Engine, code: &Compiled) -> wasmtime::Result<Prepared> {
-        let linked: InstancePre<CallState> = engine.link(code.component()?)?;
-        let skill = PreparedSkill(bindings::SkillPre::new(linked)?);
-        Ok(Prepared::Skill(Arc::new(skill)))
+        let component = code.component()?;
+        let linked = bindings::SkillPre::new(engine.link(component)?)?;
+        let interface = format!("{INTERFACE}@{VERSION}");
+        let interface = component.get_export_index(None, &interface);
+        let index = |name| {
+            component
+                .get_export_index(interface.as_ref(), name)
+                .ok_or_else(|| wasmtime::format_err!("`{INTERFACE}` has no function `{name}`"))
+        };
+        Ok(Prepared::Skill(Arc::new(PreparedSkill {
+            describe: index("describe")?,
+            call: index("call")?,
+            linked: linked.instance_pre().clone(),
+        })))
     }
 }
 
-struct PreparedSkill(bindings::SkillPre<CallState>);
+/// A linked skill, and where its functions are. A call looks for no function but its own:
+/// to look for both, as the bindings do, takes a thirtieth of it.
+struct PreparedSkill {
+    linked: InstancePre<CallState>,
+    describe: ComponentExportIndex,
+    call: ComponentExportIndex,
+}
+
+type Describe = TypedFunc<(), (Vec<tools::ToolSpec>,)>;
+type Call<'a> = TypedFunc<(&'a str, &'a str), (Result<tools::Output, tools::Error>,)>;
 
 #[async_trait]
 impl Skill for PreparedSkill {
@@ -106,8 +127,9 @@ impl Skill for PreparedSkill {
         &self,
         store: &mut Store<CallState>,
     ) -> wasmtime::Result<Result<Vec<ToolSpec>, ModuleFault>> {
-        let skill = self.0.instantiate_async(&mut *store).await?;
-        let specs = skill.prx_skill_tools().call_describe(&mut *store).await?;
+        let skill = self.linked.instantiate_async(&mut *store).await?;
+        let describe: Describe = skill.get_typed_func(&mut *store, &self.describe)?;
+        let (specs,) = describe.call_async(&mut *store, ()).await?;
         Ok(describe::check(specs))
     }
 
@@ -117,11 +139,9 @@ impl Skill for PreparedSkill {
         tool: &str,
         arguments: &str,
     ) -> wasmtime::Result<Result<ToolOutput, ToolError>> {
-        let skill = self.0.instantiate_async(&mut *store).await?;
-        let answer = skill
-            .prx_skill_tools()
-            .call_call(&mut *store, tool, arguments)
-            .await?;
+        let skill = self.linked.instantiate_async(&mut *store).await?;
+        let call: Call<'_> = skill.get_typed_func(&mut *store, &self.call)?;
+        let (answer,) = call.call_async(&mut *store, (tool, arguments)).await?;
         Ok(match answer {
             Ok(output) => convert::output(output),
             Err(error) => Err(convert::error(error)),
