@@ -61,7 +61,8 @@ impl Server {
         let snapshot = &listing.snapshot;
         let is_admitted = match way {
             Way::Behind => filter.admits_behind(snapshot.tool(name)),
-            Way::Tool if snapshot.tool(name).is_some() => listing.has(name),
+            Way::Tool if listing.has(name) => true,
+            Way::Tool if snapshot.tool(name).is_some() => false,
             Way::Tool => snapshot.is_known(name) && filter.admits_name(name),
         };
         if is_admitted {
@@ -109,7 +110,6 @@ impl Server {
     ) -> Result<Option<Ran>, ErrorData> {
         let mut offers = self.offers();
         self.admit(name, way, &offers, &asker)?;
-        let _queued = self.enter(|| To::Unknown).map_err(Refusal::into_error)?;
         if asker.cancel.is_cancelled() {
             return Ok(None);
         }
@@ -119,6 +119,7 @@ impl Server {
             Ok(place) => place,
             Err(_) => {
                 let since = Instant::now();
+                let _waiting = self.enter(To::Unknown).map_err(Refusal::into_error)?;
                 let place = tokio::select! {
                     biased;
                     () = asker.cancel.cancelled() => None,

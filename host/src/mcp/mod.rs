@@ -63,7 +63,7 @@ pub(crate) struct Server {
     news: broadcast::Sender<Arc<News>>,
     /// Places for looks at files.
     looks: Arc<Semaphore>,
-    /// Places for calls that run or wait.
+    /// Places for calls that wait.
     queue: Semaphore,
     /// Places for calls that run.
     calls: Semaphore,
@@ -76,7 +76,7 @@ impl Server {
     /// A server for the clients of a host.
     pub fn new(host: Host, options: ServeOptions) -> Arc<Self> {
         Arc::new(Self {
-            queue: Semaphore::new(options.max_calls + options.max_waiting),
+            queue: Semaphore::new(options.max_waiting),
             calls: Semaphore::new(options.max_calls),
             memory: Memory::new(options.max_answer_bytes),
             last: CancellationToken::new(),
@@ -89,34 +89,44 @@ impl Server {
         })
     }
 
-    /// A place among those that run and wait.
+    /// A place among those that wait.
     ///
     /// # Errors
     ///
     /// There is none.
-    fn enter(&self, to: impl FnOnce() -> To) -> Result<SemaphorePermit<'_>, Refusal> {
-        self.queue.try_acquire().map_err(|_| {
-            let ServeOptions {
-                max_calls,
-                max_waiting,
-                ..
-            } = self.options;
-            let text = format!(
-                "{max_calls} calls are running and {max_waiting} wait already; try again in a second"
-            );
-            Refusal::busy(to(), text)
-        })
+    fn enter(&self, to: To) -> Result<SemaphorePermit<'_>, Refusal> {
+        self.queue.try_acquire().map_err(|_| self.busy(to))
     }
 
-    /// How many calls wait for a place.
-    fn waiting(&self) -> usize {
+    /// Whether there is room for one more call, to run or to wait.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    fn has_room(&self, to: &To) -> Result<(), Refusal> {
+        let room = self.calls.available_permits() + self.queue.available_permits();
+        if room == 0 {
+            return Err(self.busy(to.clone()));
+        }
+        Ok(())
+    }
+
+    fn busy(&self, to: To) -> Refusal {
         let ServeOptions {
             max_calls,
             max_waiting,
             ..
         } = self.options;
-        let begun = (max_calls + max_waiting).saturating_sub(self.queue.available_permits());
-        begun.saturating_sub(max_calls.saturating_sub(self.calls.available_permits()))
+        let text = format!(
+            "{max_calls} calls are running and {max_waiting} wait already; try again in a second"
+        );
+        Refusal::busy(to, text)
+    }
+
+    /// How many calls wait for a place.
+    fn waiting(&self) -> usize {
+        let free = self.queue.available_permits();
+        self.options.max_waiting.saturating_sub(free)
     }
 
     /// Waits until no call is running, and lets none begin any more.

@@ -154,8 +154,8 @@ impl Intake {
         self.check_id(&parts, &call.id)?;
         let to = To::Request(call.raw_id().to_owned());
         // Whoever is let in here may be refused later still, if others are faster.
-        let place = self.server.enter(|| to.clone());
-        drop(place.map_err(|refusal| answer(&refusal))?);
+        let room = self.server.has_room(&to);
+        room.map_err(|refusal| answer(&refusal))?;
         let has_headers = self.server.offers().listing.has_headers(&call.name);
         if !has_headers && headers::are_right(&parts.headers, &call) {
             call = match Alone::of(call, held) {

@@ -5,9 +5,12 @@
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::time::Duration;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
+use tokio::task::coop::unconstrained;
 use tokio_util::sync::CancellationToken;
 use wasmtime::{Store, UpdateDeadline};
 
@@ -160,22 +163,46 @@ pub(super) async fn watch<T>(
     if timeout.is_zero() {
         return Watched::TimedOut;
     }
-    let guest = tokio::time::timeout(timeout, AssertUnwindSafe(guest).catch_unwind());
-    let ended = match cancel {
-        None => guest.await,
-        Some(cancel) => tokio::select! {
-            biased;
-            ended = guest => ended,
-            () = cancel.cancelled() => return Watched::Cancelled,
-        },
+    let began = Instant::now();
+    let mut guest = pin!(AssertUnwindSafe(guest).catch_unwind());
+    let mut end = None;
+    std::future::poll_fn(|context| {
+        if let Poll::Ready(ended) = guest.as_mut().poll(context) {
+            return Poll::Ready(Watched::of(ended));
+        }
+        // Most guests are done in their first turn, and need no timer.
+        let end = end.get_or_insert_with(|| {
+            let rest = timeout.saturating_sub(began.elapsed());
+            // A guest that uses up its task's turn must not hide its end.
+            Box::pin(unconstrained(end_of(rest, cancel)))
+        });
+        end.as_mut().poll(context)
+    })
+    .await
+}
+
+/// Waits until a guest is to be ended.
+async fn end_of<T>(rest: Duration, cancel: Option<&CancellationToken>) -> Watched<T> {
+    let late = tokio::time::sleep(rest);
+    let Some(cancel) = cancel else {
+        late.await;
+        return Watched::TimedOut;
     };
-    match ended {
-        Err(_) => Watched::TimedOut,
-        Ok(Err(panic)) => Watched::Panicked(panic_text(&*panic)),
-        Ok(Ok(done)) => Watched::Done(done),
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Watched::Cancelled,
+        () = late => Watched::TimedOut,
     }
 }
 
+impl<T> Watched<T> {
+    fn of(ended: std::thread::Result<wasmtime::Result<T>>) -> Self {
+        match ended {
+            Err(panic) => Self::Panicked(panic_text(&*panic)),
+            Ok(done) => Self::Done(done),
+        }
+    }
+}
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     panic
         .downcast_ref::<String>()
