@@ -115,25 +115,24 @@ impl Server {
         }
         let (events, teller) = asker.ears.take().and_then(Ears::open).unzip();
         let mut waited = Duration::ZERO;
-        let _place = match self.calls.try_acquire() {
-            Ok(place) => place,
-            Err(_) => {
-                let since = Instant::now();
-                let _waiting = self.enter(To::Unknown).map_err(Refusal::into_error)?;
-                let place = tokio::select! {
-                    biased;
-                    () = asker.cancel.cancelled() => None,
-                    place = self.calls.acquire() => place.ok(),
-                };
-                let Some(place) = place else {
-                    return Ok(None);
-                };
-                waited = since.elapsed();
-                // While it waited, another one may have come that is not offered.
-                offers = self.offers();
-                self.admit(name, way, &offers, &asker)?;
-                place
-            }
+        let _place = if let Ok(place) = self.calls.try_acquire() {
+            place
+        } else {
+            let since = Instant::now();
+            let _waiting = self.enter(To::Unknown).map_err(Refusal::into_error)?;
+            let place = tokio::select! {
+                biased;
+                () = asker.cancel.cancelled() => None,
+                place = self.calls.acquire() => place.ok(),
+            };
+            let Some(place) = place else {
+                return Ok(None);
+            };
+            waited = since.elapsed();
+            // While it waited, another one may have come that is not offered.
+            offers = self.offers();
+            self.admit(name, way, &offers, &asker)?;
+            place
         };
         let options = CallOptions {
             timeout: None,

@@ -102,15 +102,14 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Own<W> {
 
     /// Gives an answer that is there already.
     fn give(&self, (message, rest): (ServerJsonRpcMessage, Rest), held: Held) {
-        match self.output.send_at_once(&message) {
-            Some(sent) => given(sent),
-            None => {
-                let output = Arc::clone(&self.output);
-                self.tasks.spawn(async move {
-                    given(output.sent().await);
-                    drop(held);
-                });
-            }
+        if let Some(sent) = self.output.send_at_once(&message) {
+            given(sent);
+        } else {
+            let output = Arc::clone(&self.output);
+            self.tasks.spawn(async move {
+                given(output.sent().await);
+                drop(held);
+            });
         }
         drop(rest);
     }

@@ -128,7 +128,7 @@ impl Skill for PreparedSkill {
         store: &mut Store<CallState>,
     ) -> wasmtime::Result<Result<Vec<ToolSpec>, ModuleFault>> {
         let skill = self.linked.instantiate_async(&mut *store).await?;
-        let describe: Describe = skill.get_typed_func(&mut *store, &self.describe)?;
+        let describe: Describe = skill.get_typed_func(&mut *store, self.describe)?;
         let (specs,) = describe.call_async(&mut *store, ()).await?;
         Ok(describe::check(specs))
     }
@@ -140,7 +140,7 @@ impl Skill for PreparedSkill {
         arguments: &str,
     ) -> wasmtime::Result<Result<ToolOutput, ToolError>> {
         let skill = self.linked.instantiate_async(&mut *store).await?;
-        let call: Call<'_> = skill.get_typed_func(&mut *store, &self.call)?;
+        let call: Call<'_> = skill.get_typed_func(&mut *store, self.call)?;
         let (answer,) = call.call_async(&mut *store, (tool, arguments)).await?;
         Ok(match answer {
             Ok(output) => convert::output(output),
