@@ -4,8 +4,9 @@
 //! makes the network `none`, and a program sees the same: a loopback of its own. Only the
 //! file with its name is missing then, so containers are given this one.
 //!
-//! Invariant: where it can not be had, or the engine can not use it, containers have the
-//! engine's network `none`.
+//! Invariants: where it can not be had, or the engine can not use it, containers have the
+//! engine's network `none`. No container can change the file or a folder above it: what is
+//! mounted for the next one would be what that made of it.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::engine::Engine;
+use super::settings::Settings;
 use crate::config::{DockerNetwork, Environment};
 
 /// Where it appears.
@@ -36,13 +38,15 @@ pub(super) struct Hosts {
 
 impl Hosts {
     /// Writes the file where containers of this engine need it.
-    pub fn prepare(path: Option<&Path>, network: DockerNetwork, engine: &Engine) -> Self {
-        let wanted = path.filter(|_| network == DockerNetwork::None && engine.can_go_without);
-        let file = wanted.and_then(|path| {
-            let written = write(path).inspect_err(|error| {
-                tracing::debug!(file = %path.display(), %error, "containers start slower");
-            });
-            path.to_str().filter(|_| written.is_ok()).map(str::to_owned)
+    pub fn prepare(settings: &Settings, engine: &Engine) -> Self {
+        let is_wanted = settings.network == DockerNetwork::None && engine.can_go_without;
+        let path = settings.hosts.as_deref().filter(|_| is_wanted);
+        let file = path.and_then(|path| {
+            written(path, &settings.workspace.value)
+                .inspect_err(|error| {
+                    tracing::debug!(file = %path.display(), %error, "containers start slower");
+                })
+                .ok()
         });
         Self {
             file,
@@ -66,6 +70,25 @@ impl Hosts {
     }
 }
 
+/// The file without links, as a text, once it is there.
+fn written(path: &Path, workspace: &Path) -> io::Result<String> {
+    let real_workspace = fs::canonicalize(workspace).unwrap_or_default();
+    let is_within = |path: &Path| {
+        let is_named = !real_workspace.as_os_str().is_empty();
+        path.starts_with(workspace) || is_named && path.starts_with(&real_workspace)
+    };
+    if is_within(path) {
+        return Err(io::Error::other("it would be in the workspace"));
+    }
+    write(path)?;
+    let real = fs::canonicalize(path)?;
+    if is_within(&real) {
+        return Err(io::Error::other("it leads into the workspace"));
+    }
+    let real = real.into_os_string().into_string();
+    real.map_err(|_| io::Error::other("its path is not UTF-8"))
+}
+
 fn write(path: &Path) -> io::Result<()> {
     if fs::read(path).is_ok_and(|text| text == TEXT.as_bytes()) {
         return Ok(());
@@ -83,7 +106,10 @@ fn write(path: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
+    use crate::config::Config;
 
     fn engine() -> Engine {
         Engine {
@@ -92,39 +118,63 @@ mod tests {
         }
     }
 
+    /// Of a host whose caches are in a folder, with these lines in the configuration.
+    fn settings(cache: &Path, workspace: &Path, lines: &str) -> Settings {
+        let environment = Environment::new("/srv")
+            .with("HOME", "/home/ada")
+            .with("XDG_CACHE_HOME", cache);
+        let text = format!("[runtime]\nworkspace = {workspace:?}\n[runtime.docker]\n{lines}\n");
+        let config = Config::from_toml(&text, Path::new("/srv/config.toml"), &environment);
+        Settings::of_runtime(&config.unwrap().config, &environment)
+    }
+
     #[test]
     fn it_is_written_where_it_is_needed_and_mended_where_it_was_changed() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a/hosts");
-        let prepare = |network, engine: &Engine| Hosts::prepare(Some(&path), network, engine);
-        assert_eq!(prepare(DockerNetwork::Bridge, &engine()).file(), None);
-        assert_eq!(
-            prepare(DockerNetwork::None, &Engine::default()).file(),
-            None
-        );
+        let root = folder.path().canonicalize().unwrap();
+        let path = root.join("openprx/docker/hosts");
+        let elsewhere = root.join("workspace");
+        let bridged = settings(&root, &elsewhere, "network = \"bridge\"");
+        let alone = settings(&root, &elsewhere, "");
+        assert_eq!(Hosts::prepare(&bridged, &engine()).file(), None);
+        assert_eq!(Hosts::prepare(&alone, &Engine::default()).file(), None);
         assert!(!path.exists());
         for _ in 0..2 {
-            let hosts = prepare(DockerNetwork::None, &engine());
+            let hosts = Hosts::prepare(&alone, &engine());
             assert_eq!(hosts.file(), path.to_str());
             assert_eq!(fs::read_to_string(&path).unwrap(), TEXT);
             let mode = fs::metadata(&path).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o644);
             fs::write(&path, "10.0.0.1 localhost\n").unwrap();
         }
+        let hosts = Hosts::prepare(&alone, &engine());
+        hosts.refuse("no such file");
+        assert_eq!(hosts.file(), None);
     }
 
     #[test]
-    fn where_it_can_not_be_or_is_refused_there_is_none() {
+    fn no_container_can_change_it() {
         let folder = tempfile::tempdir().unwrap();
-        let in_the_way = folder.path().join("file");
-        fs::write(&in_the_way, "").unwrap();
-        let below = in_the_way.join("hosts");
-        let hosts = Hosts::prepare(Some(&below), DockerNetwork::None, &engine());
-        assert_eq!(hosts.file(), None);
-        let path = folder.path().join("hosts");
-        let hosts = Hosts::prepare(Some(&path), DockerNetwork::None, &engine());
-        assert!(hosts.file().is_some());
-        hosts.refuse("no such file");
-        assert_eq!(hosts.file(), None);
+        let root = folder.path().canonicalize().unwrap();
+        let workspace = root.join("workspace");
+        fs::create_dir(&workspace).unwrap();
+        let file_of = |cache: &Path, workspace: &Path| {
+            let hosts = Hosts::prepare(&settings(cache, workspace, ""), &engine());
+            hosts.file().map(str::to_owned)
+        };
+        assert_eq!(file_of(&workspace.join("cache"), &workspace), None);
+        assert!(!workspace.join("cache").exists());
+        // A link in the workspace could be made to lead elsewhere, wherever it leads now.
+        symlink(&root, workspace.join("link")).unwrap();
+        assert_eq!(file_of(&workspace.join("link"), &workspace), None);
+        // One that leads into the workspace does the same.
+        symlink(&workspace, root.join("link")).unwrap();
+        assert_eq!(file_of(&root.join("link"), &workspace), None);
+        // The workspace by another name.
+        assert_eq!(file_of(&workspace.join("cache"), &root.join("link")), None);
+        assert!(file_of(&root.join("cache"), &workspace).is_some());
+        // Where something is in the way there is none either.
+        fs::write(root.join("file"), "").unwrap();
+        assert_eq!(file_of(&root.join("file"), &workspace), None);
     }
 }

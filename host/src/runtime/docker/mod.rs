@@ -154,11 +154,7 @@ impl DockerAdapter {
             image: settings.image.clone(),
             listener: None,
             shared: Arc::new(Shared {
-                hosts: Hosts::prepare(
-                    settings.hosts.as_deref(),
-                    settings.network,
-                    &connection.engine,
-                ),
+                hosts: Hosts::prepare(&settings, &connection.engine),
                 settings,
                 patient: connection.client.clone().with_timeout(PATIENT),
                 caretaker: Caretaker::new(connection.apart.clone()),

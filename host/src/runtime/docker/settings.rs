@@ -16,8 +16,8 @@ pub(super) struct Settings {
     pub workspace: Setting<PathBuf>,
     /// Where the workspace appears; `None`: nowhere.
     pub mount_path: Option<String>,
-    /// What no command may write, for it tells the host what to do, or other containers what
-    /// `localhost` is: the file of the configuration, the folder of modules, [`hosts`].
+    /// What no command may write, for it tells the host what to do: the file of the
+    /// configuration and the folder of modules.
     pub guarded: Vec<PathBuf>,
     pub memory_limit: u64,
     pub cpu_limit_millis: u64,
@@ -43,7 +43,6 @@ impl Settings {
                 .then(|| docker.workspace_mount_path.value.clone()),
             guarded: (config.file.iter().cloned())
                 .chain([config.runtime.wasm.module_path.value.clone()])
-                .chain(hosts::path(environment))
                 .collect(),
             memory_limit: docker.memory_limit.value,
             cpu_limit_millis: docker.cpu_limit_millis.value,
