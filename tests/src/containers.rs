@@ -26,6 +26,55 @@ fn given(variable: &str) -> Result<String> {
     })
 }
 
+/// Whose engine the tests have. What follows from that is said here, and not found out from
+/// the host, which it is held to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Docker, as root.
+    Docker,
+    /// Docker, as an ordinary user, who runs the tests.
+    RootlessDocker,
+    /// Podman, as root.
+    Podman,
+    /// Podman, as an ordinary user, who runs the tests.
+    RootlessPodman,
+}
+
+impl Kind {
+    /// As whoever started it says.
+    pub fn given() -> Result<Self> {
+        match given("PRX_TEST_ENGINE")?.as_str() {
+            "docker" => Ok(Self::Docker),
+            "rootless-docker" => Ok(Self::RootlessDocker),
+            "podman" => Ok(Self::Podman),
+            "rootless-podman" => Ok(Self::RootlessPodman),
+            other => Err(anyhow!(
+                "`PRX_TEST_ENGINE` has `{other}`, which is no engine"
+            )),
+        }
+    }
+
+    /// Whether it is Podman.
+    pub fn is_podman(self) -> bool {
+        matches!(self, Self::Podman | Self::RootlessPodman)
+    }
+
+    /// Whether its root is an ordinary user.
+    pub fn is_rootless(self) -> bool {
+        matches!(self, Self::RootlessDocker | Self::RootlessPodman)
+    }
+
+    /// The program of its command line.
+    pub fn program(self) -> &'static str {
+        if self.is_podman() { "podman" } else { "docker" }
+    }
+
+    /// Whether it has control groups: ordinary users have none before version 2.
+    pub fn enforces_limits(self) -> bool {
+        !self.is_rootless() || Path::new("/sys/fs/cgroup/cgroup.controllers").exists()
+    }
+}
+
 /// The socket of the engine.
 pub fn socket() -> Result<PathBuf> {
     given("PRX_TEST_DOCKER_SOCKET").map(PathBuf::from)
@@ -132,8 +181,7 @@ impl Yard {
 
     /// The containers that have this workspace, whatever their state.
     pub async fn containers(&self) -> Result<Vec<ContainerSummary>> {
-        let options = ListContainersOptionsBuilder::new().all(true).build();
-        let mut all = client(&self.socket)?.list_containers(Some(options)).await?;
+        let mut all = list(&self.socket).await?;
         let workspace = self.workspace().canonicalize()?.display().to_string();
         all.retain(|container| {
             let mut mounts = container.mounts.iter().flatten();
@@ -159,6 +207,30 @@ impl Yard {
             .await
             .context("the containers are not as wanted")?
     }
+}
+
+/// All containers of an engine.
+pub async fn list(socket: &Path) -> Result<Vec<ContainerSummary>> {
+    let client = client(socket)?;
+    let options = ListContainersOptionsBuilder::new().all(true).build();
+    loop {
+        match client.list_containers(Some(options.clone())).await {
+            // Podman calls one `stopped` for a moment, which is not Docker's word. It also
+            // lists what is being removed, or made, and then does not find all of it.
+            Err(error) if is_passing(&error) => {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            listed => return Ok(listed?),
+        }
+    }
+}
+
+fn is_passing(error: &bollard::errors::Error) -> bool {
+    let said = error.to_string();
+    said.contains("unknown variant `stopped`")
+        || ["container not known", "no such container", "does not exist"]
+            .iter()
+            .any(|words| said.contains(words))
 }
 
 /// What a call printed, which is all UTF-8 and all there is.

@@ -2,6 +2,7 @@
 //! back.
 
 use std::collections::HashMap;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -12,26 +13,35 @@ use bollard::query_parameters::ImportImageOptionsBuilder;
 use futures::StreamExt as _;
 use prx_host::model::Event;
 use prx_host::{Ending, Execution, Program, RuntimeAdapter as _, RuntimeError};
-use prx_tests::containers::{self, LONG, Yard};
-use rustix::process::{Pid, Signal, kill_process};
+use prx_tests::containers::{self, Kind, LONG, Yard};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
-/// An engine of the test's own.
+/// An engine of the test's own. Podman's is another server for the containers of the one that
+/// is given: what ends with a server is no more than that.
 struct Engine {
     folder: TempDir,
     daemon: Option<Child>,
+    is_podman: bool,
 }
 
 impl Engine {
-    async fn start() -> Result<Self> {
+    /// `None`: a rootless Docker, which comes with the network and the users of a program that
+    /// starts it.
+    async fn start() -> Result<Option<Self>> {
+        let kind = Kind::given()?;
+        if kind == Kind::RootlessDocker {
+            return Ok(None);
+        }
         let folder = tempfile::Builder::new().prefix("prx-own-").tempdir()?;
         let mut engine = Self {
             folder,
             daemon: None,
+            is_podman: kind.is_podman(),
         };
         engine.start_daemon().await?;
-        Ok(engine)
+        Ok(Some(engine))
     }
 
     fn socket(&self) -> PathBuf {
@@ -50,25 +60,37 @@ impl Engine {
         let at = |name: &str| self.folder.path().join(name).display().to_string();
         std::fs::write(at("config.json"), "{}")?;
         let log = std::fs::File::create(at("log"))?;
-        // With a network of its own: without it, an engine that wants no bridge removes the
-        // one of any other engine here.
-        let mut daemon = Command::new("unshare")
-            .args(["--net", "dockerd"])
-            .arg(format!("--host=unix://{}", at("docker.sock")))
-            .arg(format!("--data-root={}", at("data")))
-            .arg(format!("--exec-root={}", at("run")))
-            .arg(format!("--pidfile={}", at("pid")))
-            .arg(format!("--config-file={}", at("config.json")))
-            .args(["--bridge=none", "--iptables=false", "--ip-forward=false"])
+        let mut command = if self.is_podman {
+            let mut podman = Command::new("podman");
+            podman
+                .args(["system", "service", "--time=0"])
+                .arg(format!("unix://{}", at("docker.sock")));
+            podman
+        } else {
+            // With a network of its own: without it, an engine that wants no bridge removes
+            // the one of any other engine here.
+            let mut docker = Command::new("unshare");
+            docker
+                .args(["--net", "dockerd"])
+                .arg(format!("--host=unix://{}", at("docker.sock")))
+                .arg(format!("--data-root={}", at("data")))
+                .arg(format!("--exec-root={}", at("run")))
+                .arg(format!("--pidfile={}", at("pid")))
+                .arg(format!("--config-file={}", at("config.json")))
+                .args(["--bridge=none", "--iptables=false", "--ip-forward=false"]);
+            docker
+        };
+        let mut daemon = command
+            .process_group(0)
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()
-            .context("could not start `dockerd`: run `cargo xtask test`, which installs it")?;
+            .context("could not start the engine: run `cargo xtask test`, which installs it")?;
         while !self.answers().await {
             if let Some(status) = daemon.try_wait()? {
                 let log = std::fs::read_to_string(at("log"))?;
-                bail!("`dockerd` ended ({status}): {log}");
+                bail!("the engine ended ({status}): {log}");
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -77,8 +99,13 @@ impl Engine {
     }
 
     fn signal(&self, signal: Signal) -> Result<()> {
-        let daemon = self.daemon.as_ref().context("it runs")?;
-        kill_process(Pid::from_child(daemon), signal)?;
+        let daemon = Pid::from_child(self.daemon.as_ref().context("it runs")?);
+        if self.is_podman {
+            // A rootless one is two processes.
+            kill_process_group(daemon, signal)?;
+        } else {
+            kill_process(daemon, signal)?;
+        }
         Ok(())
     }
 
@@ -131,6 +158,10 @@ impl Drop for Engine {
 /// A yard on that engine, with the image copied into it.
 async fn yard_on(engine: &Engine) -> Result<Yard> {
     let mut yard = Yard::new()?;
+    if engine.is_podman {
+        yard.socket = engine.socket();
+        return Ok(yard);
+    }
     let mut packed = Vec::new();
     let given = containers::client(&yard.socket)?;
     let mut pieces = given.export_image(&yard.image);
@@ -152,7 +183,9 @@ async fn yard_on(engine: &Engine) -> Result<Yard> {
 #[tokio::test]
 async fn an_engine_killed_during_a_call_is_an_error_and_leaves_nothing_once_it_is_back()
 -> Result<()> {
-    let mut engine = Engine::start().await?;
+    let Some(mut engine) = Engine::start().await? else {
+        return Ok(());
+    };
     let yard = yard_on(&engine).await?;
     let adapter = yard.adapter().await?;
     let begun = Arc::new(Notify::new());
@@ -194,7 +227,9 @@ async fn an_engine_killed_during_a_call_is_an_error_and_leaves_nothing_once_it_i
 
 #[tokio::test]
 async fn an_engine_that_stops_answering_does_not_stop_the_deadline() -> Result<()> {
-    let engine = Engine::start().await?;
+    let Some(engine) = Engine::start().await? else {
+        return Ok(());
+    };
     let yard = yard_on(&engine).await?;
     let adapter = yard.adapter().await?;
     let none = HashMap::new();
@@ -223,7 +258,9 @@ async fn an_engine_that_stops_answering_does_not_stop_the_deadline() -> Result<(
 
 #[tokio::test]
 async fn an_engine_that_does_not_even_tell_of_the_image_does_not_stop_the_deadline() -> Result<()> {
-    let engine = Engine::start().await?;
+    let Some(engine) = Engine::start().await? else {
+        return Ok(());
+    };
     let yard = yard_on(&engine).await?;
     let adapter = yard.adapter().await?;
     engine.signal(Signal::STOP)?;

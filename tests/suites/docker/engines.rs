@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use prx_host::config::{Config, Environment};
 use prx_host::{DockerAdapter, Health, RuntimeAdapter as _, RuntimeError, docker_health};
-use prx_tests::containers::{LONG, Yard};
+use prx_tests::containers::{Kind, LONG, Yard};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
 /// Why that engine can not be used, as an error and as the doctor says it.
@@ -36,8 +36,14 @@ async fn a_good_engine_is_told_by_its_version_and_its_ways() -> Result<()> {
     let health: Health = docker_health(&yard.config()?, &yard.environment()).await;
     assert!(health.usable, "{health:?}");
     let version = health.version.context("a version")?;
+    let kind = Kind::given()?;
+    let name = if kind.is_podman() {
+        "Podman "
+    } else {
+        "Docker "
+    };
     assert!(
-        version.starts_with("Docker ") && version.contains("API 1."),
+        version.starts_with(name) && version.contains("API 1."),
         "{version}"
     );
     let notes = health.notes.join("\n");
@@ -46,6 +52,10 @@ async fn a_good_engine_is_told_by_its_version_and_its_ways() -> Result<()> {
         "{notes}"
     );
     assert!(notes.contains("control groups v"), "{notes}");
+    assert_eq!(notes.contains("rootless: "), kind.is_rootless(), "{notes}");
+    let unlimited = notes.matches("containers go without that limit").count();
+    let expected = if kind.enforces_limits() { 0 } else { 3 };
+    assert_eq!(unlimited, expected, "{notes}");
     assert!(yard.adapter().await?.is_available().await);
     Ok(())
 }

@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use bollard::query_parameters::RemoveImageOptions;
 use prx_host::model::Event;
 use prx_host::{Ending, Execution, Program, RuntimeAdapter as _, RuntimeError};
-use prx_tests::containers::{self, LONG, Yard, printed};
+use prx_tests::containers::{self, Kind, LONG, Yard, printed};
 use tokio_util::sync::CancellationToken;
 
 #[tokio::test]
@@ -86,7 +86,10 @@ async fn without_pulling_a_missing_image_is_an_error_with_the_command_that_gets_
     );
     assert_eq!(
         error.help().as_deref(),
-        Some("docker pull prx-test/missing:1")
+        Some(&*format!(
+            "{} pull prx-test/missing:1",
+            Kind::given()?.program()
+        ))
     );
     let error = adapter.ensure_image().await.expect_err("missing");
     ensure!(matches!(error, RuntimeError::Image { .. }), "{error:?}");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use prx_host::{Host, NotReady};
-use prx_tests::containers::{LONG, Yard};
+use prx_tests::containers::{Kind, LONG, Yard};
 
 /// What could not be called.
 async fn not_ready(yard: &Yard) -> Result<Vec<NotReady>> {
@@ -37,6 +37,7 @@ async fn a_missing_image_that_is_not_pulled_is_said_with_the_command_that_gets_i
     let missing = not_ready(&yard(false)?).await?;
     let tools: Vec<&str> = missing.iter().map(|one| one.tool.as_str()).collect();
     assert_eq!(tools, ["named", "own", "standard"]);
+    let program = Kind::given()?.program();
     for NotReady {
         tool, reason, help, ..
     } in &missing
@@ -44,7 +45,7 @@ async fn a_missing_image_that_is_not_pulled_is_said_with_the_command_that_gets_i
         let image = format!("prx-test/{tool}:1");
         ensure!(reason.contains(&image), "{reason}");
         ensure!(reason.contains("runtime.docker.auto_pull"), "{reason}");
-        assert_eq!(help.as_deref(), Some(&*format!("docker pull {image}")));
+        assert_eq!(help.as_deref(), Some(&*format!("{program} pull {image}")));
     }
     assert_eq!(not_ready(&yard(true)?).await?, []);
     Ok(())

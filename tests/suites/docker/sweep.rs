@@ -74,11 +74,8 @@ fn another_host() -> Result<()> {
 /// The names of other hosts whose containers are there.
 async fn names(yard: &Yard) -> Result<Vec<String>> {
     let client = prx_tests::containers::client(&yard.socket)?;
-    let options = bollard::query_parameters::ListContainersOptionsBuilder::new()
-        .all(true)
-        .build();
     let mut names = Vec::new();
-    for container in client.list_containers(Some(options)).await? {
+    for container in prx_tests::containers::list(&yard.socket).await? {
         let id = container.id.context("an id")?;
         // Others come and go meanwhile.
         let Ok(found) = client.inspect_container(&id, None).await else {

@@ -6,6 +6,7 @@
 //! answer need not wait until the engine has tidied up.
 
 use std::pin::{Pin, pin};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant, SystemTime};
 
 use bollard::container::AttachContainerResults;
@@ -19,15 +20,16 @@ use futures::future::FusedFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use tokio::time::timeout;
 
-use super::container::Plan;
+use super::container::{Extra, Plan};
+use super::engine::Kind;
 use super::faults::{
-    broken_off, interrupted, is_conflict, is_missing, not_attached, not_begun, not_created,
+    broken_off, interrupted, is_missing, is_settled, not_attached, not_begun, not_created,
     not_started, said, status,
 };
 use super::remove::Leftover;
 use super::stop::Stop;
 use super::streams::{Captures, feed};
-use super::{Shared, memory, process};
+use super::{Shared, image, memory, process};
 use crate::runtime::{Ending, ExecutionOutput, Result, RuntimeError};
 
 /// How long an engine may take to end a container and to give its last output.
@@ -53,12 +55,12 @@ pub(super) async fn run(
                 return Ok(captures.output(ending, None, started));
             }
         };
-        if !container.lacks_hosts {
+        let Some(extra) = container.lacks else {
             break (container, begun);
-        }
-        // Nothing has run yet: once more, with a network that has a file of its own.
+        };
+        // Nothing has run yet: once more, without it.
         container.dispose().await;
-        plan.hosts = None;
+        plan = plan.without(extra);
     };
     let output = match begun {
         Ok(attached) => {
@@ -77,8 +79,8 @@ struct Container<'a> {
     shared: &'a Shared,
     leftover: Leftover,
     began: SystemTime,
-    /// The engine could not give it the file of [`hosts`](super::hosts), and nothing ran in it.
-    lacks_hosts: bool,
+    /// What the engine could not give it, so that nothing ran in it.
+    lacks: Option<Extra>,
     /// It ended by itself, so nothing runs in it any more.
     ended: bool,
     gone: bool,
@@ -100,13 +102,18 @@ impl<'a> Container<'a> {
                 seen: false,
                 // One that may yet be starting can only be ended for good by removing it.
                 kept: false,
+                may_return: shared.connection.engine.kind == Kind::Podman,
             },
             began: SystemTime::now(),
-            lacks_hosts: false,
+            lacks: None,
             ended: false,
             // From here on the request may be under way.
             gone: false,
         }
+    }
+
+    fn kind(&self) -> Kind {
+        self.shared.connection.engine.kind
     }
 
     fn name(&self) -> &str {
@@ -123,7 +130,7 @@ impl<'a> Container<'a> {
         let named = CreateContainerOptionsBuilder::new().name(&self.leftover.name);
         let created = client.create_container(Some(named.build()), body).await;
         let created = created.map_err(|error| {
-            self.look_for_hosts(&error, plan);
+            self.look_for_lack(&error, plan);
             self.refused(&error, plan)
         })?;
         self.leftover.seen = true;
@@ -139,26 +146,39 @@ impl<'a> Container<'a> {
         let command = plan.program();
         let attached = client.attach_container(self.name(), Some(streams)).await;
         // Podman makes the program ready here.
-        let attached = attached.map_err(|error| not_attached(&error, command, plan.image))?;
+        let kind = self.kind();
+        let attached = attached.map_err(|error| not_attached(kind, &error, command, plan.image))?;
         let started = client.start_container(self.name(), None).await;
         // Unless the engine has answered, it may start yet.
         if (started.as_ref().err()).is_none_or(|error| status(error).is_some()) {
             self.leftover.kept = !self.shared.settings.auto_remove;
+            self.leftover.may_return = false;
         }
         started.map_err(|error| {
-            self.look_for_hosts(&error, plan);
-            not_started(&error, command, plan.image)
+            self.look_for_lack(&error, plan);
+            not_started(kind, &error, command, plan.image)
         })?;
         Ok(attached)
     }
 
-    /// Notes that it failed for the file of names. Errors of engines have the path in them.
-    fn look_for_hosts(&mut self, error: &Error, plan: &Plan<'_>) {
+    /// Notes that it failed for something it can do without.
+    fn look_for_lack(&mut self, error: &Error, plan: &Plan<'_>) {
+        if status(error).is_none() {
+            return;
+        }
         let reason = said(error);
-        let answered = status(error).is_some();
-        if answered && plan.hosts.is_some_and(|file| reason.contains(file)) {
+        // Errors of engines have the path in them.
+        if plan.hosts.is_some_and(|file| reason.contains(file)) {
             self.shared.hosts.refuse(&reason);
-            self.lacks_hosts = true;
+            self.lacks = Some(Extra::Hosts);
+        } else if plan.init && reason.contains("container-init binary not found") {
+            tracing::warn!(
+                reason,
+                "a command that is process 1 of its container ignores signals that it does not \
+                 handle: install `catatonit`"
+            );
+            self.shared.has_init.store(false, Relaxed);
+            self.lacks = Some(Extra::Init);
         }
     }
 
@@ -168,11 +188,8 @@ impl<'a> Container<'a> {
             self.gone = true;
         }
         if is_missing(error) {
-            return RuntimeError::Image {
-                image: plan.image.to_owned(),
-                reason: "it was removed before the container was made".to_owned(),
-                help: format!("docker pull {}", plan.image),
-            };
+            let reason = "it was removed before the container was made";
+            return image::gone(self.kind(), plan.image, reason);
         }
         if let Some(workspace) = plan.place.mounts.first()
             && said(error).contains("bind source path does not exist")
@@ -184,7 +201,7 @@ impl<'a> Container<'a> {
                 granted_by: self.shared.settings.workspace.origin(),
             };
         }
-        not_created(error)
+        not_created(self.kind(), error)
     }
 
     /// Reads and feeds it until it ends, or is ended.
@@ -237,7 +254,9 @@ impl<'a> Container<'a> {
 
     /// Waits until all output is read, and then until the container has ended.
     async fn end(&self, read: Pin<&mut impl Future<Output = Result<(), Error>>>) -> Result<End> {
-        read.await.map_err(|error| interrupted(&error))?;
+        let failed = |error: &Error| interrupted(self.kind(), error);
+        let cut_off = || cut_off(self.kind());
+        read.await.map_err(|error| failed(&error))?;
         let client = &self.shared.patient;
         // It may have closed its streams and go on.
         let options = WaitContainerOptions {
@@ -247,7 +266,7 @@ impl<'a> Container<'a> {
         let told = match answers.next().await {
             Some(Ok(ended)) => ended.status_code,
             Some(Err(Error::DockerContainerWaitError { code, .. })) => code,
-            Some(Err(error)) => return Err(interrupted(&error)),
+            Some(Err(error)) => return Err(failed(&error)),
             None => return Err(cut_off()),
         };
         // The engine says more only once it has cleared away, and there is nothing to ask:
@@ -259,11 +278,12 @@ impl<'a> Container<'a> {
             });
         }
         let inspected = client.inspect_container(self.name(), None).await;
-        let state = inspected.map_err(|error| interrupted(&error))?.state;
+        let state = inspected.map_err(|error| failed(&error))?.state;
         let state = state.ok_or_else(cut_off)?;
         Ok(End {
             exit_code: state.exit_code.ok_or_else(cut_off)?,
-            out_of_memory: memory::ran_out(client, self.name(), &state, self.began).await,
+            out_of_memory: memory::ran_out(client, self.kind(), self.name(), &state, self.began)
+                .await,
         })
     }
 
@@ -279,7 +299,7 @@ impl<'a> Container<'a> {
         );
         match killed.await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) if is_conflict(&error) || is_missing(&error) => {}
+            Ok(Err(error)) if is_settled(&error) || is_missing(&error) => {}
             // It is removed by force later on.
             _ => return,
         }
@@ -320,6 +340,7 @@ impl Drop for Container<'_> {
     }
 }
 
-fn cut_off() -> RuntimeError {
-    broken_off("the engine hung up before it said how the container ended")
+fn cut_off(kind: Kind) -> RuntimeError {
+    let reason = "the engine hung up before it said how the container ended";
+    broken_off(kind, reason)
 }

@@ -11,8 +11,9 @@ use std::time::Duration;
 use bollard::{API_DEFAULT_VERSION, ClientVersion, Docker};
 use tokio::time::timeout;
 
-use super::engine::Engine;
+use super::engine::{Engine, Kind, Podman};
 use super::faults::{said, unavailable};
+use super::plain;
 use crate::config::{Config, Environment};
 use crate::model::Shown as _;
 use crate::runtime::{Result, RuntimeError};
@@ -213,9 +214,16 @@ async fn introduce(address: &Address) -> Result<Connection> {
     }
     let version = client.version().await.map_err(strange)?;
     let info = client.info().await.map_err(strange)?;
+    let podman: Option<Podman> = match Kind::of(&version) {
+        Kind::Docker => None,
+        Kind::Podman => {
+            let path = format!("{}/info", plain::PODMAN);
+            Some(plain::get(address, &path).await.map_err(strange)?)
+        }
+    };
     Ok(Connection {
         apart: client_of(address, &api).map_err(strange)?,
-        engine: Engine::new(api.to_string(), &version, info),
+        engine: Engine::new(api.to_string(), &version, info, podman.as_ref()),
         client,
         address: address.clone(),
     })

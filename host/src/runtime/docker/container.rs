@@ -33,14 +33,41 @@ pub(super) struct Plan<'a> {
     pub image: &'a str,
     /// `NAME=value`, as the image has them.
     pub image_env: &'a [String],
+    /// The image has a check of its own for the health of what runs.
+    pub has_healthcheck: bool,
     /// A file of this machine for `/etc/hosts`, with which no network is made at all.
     pub hosts: Option<&'a str>,
+    /// A process of the engine's comes first, and hands signals on.
+    pub init: bool,
+}
+
+/// What a container can do without, where an engine turns out not to have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extra {
+    /// [`Plan::hosts`]: then the engine makes the network `none`.
+    Hosts,
+    /// [`Plan::init`]
+    Init,
 }
 
 impl Plan<'_> {
+    /// The same without something.
+    pub fn without(self, extra: Extra) -> Self {
+        match extra {
+            Extra::Hosts => Self {
+                hosts: None,
+                ..self
+            },
+            Extra::Init => Self {
+                init: false,
+                ..self
+            },
+        }
+    }
+
     /// Bytes of memory that the container may use.
     pub fn memory_limit(&self) -> u64 {
-        (self.execution.max_memory).unwrap_or(self.settings.memory_limit)
+        (self.execution.max_memory).unwrap_or(self.settings.memory_limit.value)
     }
 
     /// The program that the engine starts.
@@ -74,7 +101,7 @@ impl Plan<'_> {
             attach_stderr: Some(true),
             tty: Some(false),
             network_disabled: self.hosts.map(|_| true),
-            healthcheck: Some(HealthConfig {
+            healthcheck: self.has_healthcheck.then(|| HealthConfig {
                 test: Some(vec!["NONE".to_owned()]),
                 ..HealthConfig::default()
             }),
@@ -84,14 +111,17 @@ impl Plan<'_> {
     }
 
     fn host_config(&self) -> HostConfig {
-        let settings = self.settings;
+        let (settings, engine) = (self.settings, self.engine);
         let memory = self.memory_limit();
+        let nano_cpus = self.cpu_millis().saturating_mul(1_000_000);
+        // Some engines pass over what they can not enforce, others refuse it.
+        let enforced = |is_enforced: bool, limit: u64| is_enforced.then(|| signed(limit));
         HostConfig {
-            memory: Some(signed(memory)),
+            memory: enforced(engine.limits_memory, memory),
             // The sum of memory and swap: no swap.
-            memory_swap: Some(signed(memory)),
-            nano_cpus: Some(signed(self.cpu_millis().saturating_mul(1_000_000))),
-            pids_limit: Some(signed(settings.pids_limit)),
+            memory_swap: enforced(engine.limits_memory, memory),
+            nano_cpus: enforced(engine.limits_cpu, nano_cpus),
+            pids_limit: enforced(engine.limits_processes, settings.pids_limit.value),
             network_mode: Some(network(settings.network).to_owned()),
             mounts: Some(self.mounts()),
             // Executable: whoever may write the workspace can run what was written there
@@ -104,9 +134,9 @@ impl Plan<'_> {
             privileged: Some(false),
             cap_drop: Some(vec!["ALL".to_owned()]),
             security_opt: Some(vec!["no-new-privileges".to_owned()]),
-            init: Some(self.engine.has_init),
+            init: Some(self.init),
             // The owner of files is to be found on this machine, not in a shifted range.
-            userns_mode: (self.engine.remaps_users).then(|| "host".to_owned()),
+            userns_mode: (engine.remaps_users).then(|| "host".to_owned()),
             // Ten gigabytes of output must not end up on the engine's disk.
             log_config: Some(HostConfigLogConfig {
                 typ: Some("none".to_owned()),
@@ -120,7 +150,7 @@ impl Plan<'_> {
 
     /// An engine refuses more processors than it has.
     fn cpu_millis(&self) -> u64 {
-        let wanted = self.settings.cpu_limit_millis;
+        let wanted = self.settings.cpu_limit_millis.value;
         self.engine
             .cpu_millis
             .map_or(wanted, |there| wanted.min(there))

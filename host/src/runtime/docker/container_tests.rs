@@ -35,7 +35,9 @@ fn settings(text: &str) -> Settings {
 
 fn engine() -> Engine {
     Engine {
-        has_init: true,
+        limits_memory: true,
+        limits_processes: true,
+        limits_cpu: true,
         cpu_millis: Some(2000),
         ..Engine::default()
     }
@@ -69,7 +71,9 @@ fn body_on(
         execution,
         image: "box:1",
         image_env: &["EDITOR=vi".into(), "PATH=/bin".into()],
+        has_healthcheck: false,
         hosts,
+        init: true,
     }
     .body()
 }
@@ -188,13 +192,21 @@ fn a_call_may_have_less_memory_and_standard_input() {
 }
 
 #[test]
-fn an_engine_without_init_is_not_asked_for_one() {
+fn an_engine_is_not_asked_for_limits_that_it_does_not_enforce() {
     let none = HashMap::new();
     let call = execution(Program::Shell("true"), &none);
-    let with = body(&call).host_config.expect("limits");
-    assert_eq!(with.init, Some(true));
-    let without = body_on(&Engine::default(), &call, None).expect("a body");
-    assert_eq!(without.host_config.expect("limits").init, Some(false));
+    let poor = Engine {
+        limits_memory: false,
+        limits_cpu: false,
+        ..engine()
+    };
+    let body = body_on(&poor, &call, None).expect("a body");
+    let host = body.host_config.expect("limits");
+    assert_eq!(
+        (host.memory, host.memory_swap, host.nano_cpus),
+        (None, None, None)
+    );
+    assert_eq!(host.pids_limit, Some(7));
 }
 
 #[test]

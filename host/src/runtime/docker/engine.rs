@@ -2,6 +2,66 @@
 //! user of a container is which user of this machine.
 
 use bollard::models::{SystemInfo, SystemVersion};
+use semver::Version;
+use serde::Deserialize;
+
+use super::faults::unavailable;
+use super::settings::Settings;
+use crate::runtime::Result;
+
+/// Whose engine it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Kind {
+    #[default]
+    Docker,
+    Podman,
+}
+
+impl Kind {
+    /// Of its answer to the question for its version.
+    pub fn of(version: &SystemVersion) -> Self {
+        let mut parts = version.components.iter().flatten();
+        if parts.any(|part| part.name.to_ascii_lowercase().contains("podman")) {
+            Self::Podman
+        } else {
+            Self::Docker
+        }
+    }
+
+    /// The program with which people look after it.
+    pub fn program(self) -> &'static str {
+        match self {
+            Self::Docker => "docker",
+            Self::Podman => "podman",
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Docker => "Docker",
+            Self::Podman => "Podman",
+        }
+    }
+}
+
+/// What Podman says of itself in words of its own. In Docker's it claims to enforce every
+/// limit, and up to its version 4 it does not say that it is rootless.
+#[derive(Debug, Deserialize)]
+pub(super) struct Podman {
+    host: PodmanHost,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PodmanHost {
+    security: PodmanSecurity,
+    cgroup_controllers: Option<Vec<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct PodmanSecurity {
+    rootless: bool,
+}
 
 /// An engine as it is now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,6 +70,7 @@ use bollard::models::{SystemInfo, SystemVersion};
     reason = "independent facts, as the engine tells them"
 )]
 pub(super) struct Engine {
+    pub kind: Kind,
     /// For instance `Docker 20.10.24`.
     pub version: String,
     /// Of the API, as both sides speak it.
@@ -20,9 +81,8 @@ pub(super) struct Engine {
     pub remaps_users: bool,
     /// It has an init process for containers.
     pub has_init: bool,
-    /// A container can be without any network, which starts faster than one with the network
-    /// `none`. Podman knows no such thing.
-    pub can_go_without: bool,
+    /// It says when a container was killed for its memory.
+    pub tells_out_of_memory: bool,
     /// It enforces limits of memory.
     pub limits_memory: bool,
     /// It enforces limits of processes.
@@ -39,27 +99,46 @@ pub(super) struct Engine {
 
 impl Engine {
     /// Reads what it answered.
-    pub fn new(api: String, version: &SystemVersion, info: SystemInfo) -> Self {
+    pub fn new(
+        api: String,
+        version: &SystemVersion,
+        info: SystemInfo,
+        podman: Option<&Podman>,
+    ) -> Self {
         let has = |name: &str| {
             let options = info.security_options.iter().flatten();
             let mut words = options.flat_map(|option| option.split(','));
             words.any(|word| word == name)
         };
-        let rootless = has("name=rootless");
+        let rootless = has("name=rootless") || podman.is_some_and(|it| it.host.security.rootless);
         let remaps_users = has("name=userns") && !rootless;
         // An engine that did not find its init program has `N/A` for its version.
         let missing_init =
             (info.init_commit.as_ref()).is_some_and(|commit| commit.id.as_deref() == Some("N/A"));
+        let enforces = |controller: &str, told: Option<bool>| match podman {
+            Some(podman) => {
+                (podman.host.cgroup_controllers.iter().flatten()).any(|there| there == controller)
+            }
+            None => told.unwrap_or(true),
+        };
+        let kind = Kind::of(version);
+        let number = version.version.as_deref();
         Self {
-            version: name_and_version(version),
+            kind,
+            version: format!("{} {}", kind.name(), number.unwrap_or("of unknown version")),
             api,
             rootless,
             remaps_users,
             has_init: !missing_init,
-            can_go_without: !is_podman(version),
-            limits_memory: info.memory_limit.unwrap_or(true),
-            limits_processes: info.pids_limit.unwrap_or(true),
-            limits_cpu: info.cpu_cfs_quota.unwrap_or(true),
+            tells_out_of_memory: match kind {
+                Kind::Docker => true,
+                Kind::Podman => number
+                    .and_then(|number| Version::parse(number).ok())
+                    .is_some_and(|version| version.major >= 5),
+            },
+            limits_memory: enforces("memory", info.memory_limit),
+            limits_processes: enforces("pids", info.pids_limit),
+            limits_cpu: enforces("cpu", info.cpu_cfs_quota),
             cpu_millis: info
                 .ncpu
                 .and_then(|count| u64::try_from(count).ok())
@@ -87,8 +166,45 @@ impl Engine {
         format!("{user}:{group}")
     }
 
-    /// What is asked for and not enforced, one line each.
-    pub fn unenforced(&self) -> Vec<String> {
+    /// Refuses a limit that somebody wrote and that it would not enforce.
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`](crate::runtime::RuntimeError::Unavailable), with the key and its place.
+    pub fn refuse_unenforced(&self, settings: &Settings) -> Result<()> {
+        let limits = [
+            (&settings.memory_limit, self.limits_memory),
+            (&settings.pids_limit, self.limits_processes),
+            (&settings.cpu_limit_millis, self.limits_cpu),
+        ];
+        let unenforced =
+            (limits.iter()).find(|(limit, is_enforced)| limit.place.is_some() && !is_enforced);
+        match unenforced {
+            None => Ok(()),
+            Some((limit, _)) => Err(self.can_not_enforce(&limit.origin())),
+        }
+    }
+
+    /// What to say of a limit that it would not enforce.
+    pub fn can_not_enforce(&self, limit: &str) -> crate::runtime::RuntimeError {
+        let remedy = if self.cgroups.as_deref() == Some("1") && self.rootless {
+            "boot the machine with control groups v2, without which a rootless engine has none"
+        } else {
+            "let the engine have the controller (a rootless one has those that systemd delegates: \
+             `Delegate=cpu cpuset io memory pids` for `user@.service`)"
+        };
+        unavailable(
+            format!(
+                "{limit} asks for a limit that {} here can not enforce: its control groups lack \
+                 the controller",
+                self.version
+            ),
+            format!("{remedy}, or leave the key out to do without the limit"),
+        )
+    }
+
+    /// What does not hold with it though nobody asked for it, one line each.
+    pub fn shortcomings(&self) -> Vec<String> {
         let limits = [
             ("memory_limit", self.limits_memory),
             ("pids_limit", self.limits_processes),
@@ -98,7 +214,10 @@ impl Engine {
             .iter()
             .filter(|(_, enforced)| !enforced)
             .map(|(key, _)| {
-                format!("this engine can not enforce `runtime.docker.{key}`: its control groups lack the controller")
+                format!(
+                    "this engine can not enforce `runtime.docker.{key}`, so containers go without \
+                     that limit: its control groups lack the controller"
+                )
             })
             .collect();
         if !self.has_init {
@@ -108,33 +227,56 @@ impl Engine {
                     .to_owned(),
             );
         }
+        if self.limits_memory && !self.tells_out_of_memory {
+            lines.push(
+                "this engine does not say when a command is killed at its limit of memory: it \
+                 ends with exit code 137 (Podman 5 says it)"
+                    .to_owned(),
+            );
+        }
         lines
     }
 }
 
-fn name_and_version(version: &SystemVersion) -> String {
-    let number = version.version.as_deref().unwrap_or("of unknown version");
-    let name = if is_podman(version) {
-        "Podman"
-    } else {
-        "Docker"
-    };
-    format!("{name} {number}")
-}
-
-fn is_podman(version: &SystemVersion) -> bool {
-    (version.components.iter().flatten())
-        .any(|component| component.name.to_ascii_lowercase().contains("podman"))
-}
-
 #[cfg(test)]
 mod tests {
-    use bollard::models::Commit;
+    use std::path::Path;
+
+    use bollard::models::{Commit, SystemInfoCgroupVersionEnum, SystemVersionComponents};
 
     use super::*;
+    use crate::config::{Config, Environment};
 
     fn engine(info: SystemInfo) -> Engine {
-        Engine::new("1.41".to_owned(), &SystemVersion::default(), info)
+        Engine::new("1.41".to_owned(), &SystemVersion::default(), info, None)
+    }
+
+    fn podman(number: &str, answer: &str) -> Engine {
+        let version = SystemVersion {
+            version: Some(number.to_owned()),
+            components: Some(vec![SystemVersionComponents {
+                name: "Podman Engine".to_owned(),
+                ..SystemVersionComponents::default()
+            }]),
+            ..SystemVersion::default()
+        };
+        // As it answers in Docker's words, whatever it does.
+        let info = SystemInfo {
+            memory_limit: Some(true),
+            pids_limit: Some(true),
+            cpu_cfs_quota: Some(true),
+            cgroup_version: Some(SystemInfoCgroupVersionEnum::_1),
+            ..SystemInfo::default()
+        };
+        let own = serde_json::from_str(answer).expect("its own words");
+        Engine::new("1.41".to_owned(), &version, info, Some(&own))
+    }
+
+    fn settings(lines: &str) -> Settings {
+        let environment = Environment::new("/srv").with("HOME", "/home/ada");
+        let text = format!("[runtime.docker]\n{lines}\n");
+        let config = Config::from_toml(&text, Path::new("/srv/config.toml"), &environment);
+        Settings::of_runtime(&config.expect("a good configuration").config, &environment)
     }
 
     #[test]
@@ -154,8 +296,61 @@ mod tests {
     }
 
     #[test]
+    fn what_podman_is_and_does_it_says_in_its_own_words() {
+        let rootless = r#"{"host": {"security": {"rootless": true}, "cgroupControllers": []}}"#;
+        let engine = podman("4.3.1", rootless);
+        assert_eq!(engine.version, "Podman 4.3.1");
+        assert!(engine.rootless && !engine.limits_memory && !engine.limits_cpu);
+        assert!(!engine.tells_out_of_memory);
+        assert_eq!(engine.user((1000, 100), (1000, 100)), "0:0");
+        let rooted = r#"{"host": {"security": {"rootless": false},
+                         "cgroupControllers": ["cpu", "memory", "pids"]}}"#;
+        let engine = podman("5.4.2", rooted);
+        assert!(!engine.rootless && engine.limits_memory && engine.limits_processes);
+        assert!(engine.tells_out_of_memory);
+        assert_eq!(engine.shortcomings(), [""; 0]);
+    }
+
+    #[test]
+    fn a_written_limit_is_enforced_or_refused() {
+        let none = r#"{"host": {"security": {"rootless": true}, "cgroupControllers": ["pids"]}}"#;
+        let engine = podman("5.0.0", none);
+        assert_eq!(engine.refuse_unenforced(&settings("")), Ok(()));
+        assert_eq!(
+            engine.refuse_unenforced(&settings("pids_limit = 5")),
+            Ok(())
+        );
+        for (line, key) in [
+            (
+                "memory_limit = \"64m\"",
+                "runtime.docker.memory_limit (/srv/config.toml:2)",
+            ),
+            (
+                "cpu_limit = \"0.5\"",
+                "runtime.docker.cpu_limit (/srv/config.toml:2)",
+            ),
+        ] {
+            let error = engine.refuse_unenforced(&settings(line));
+            let error = error.expect_err("refused");
+            let said = error.to_string();
+            assert!(said.contains(key), "{said}");
+            assert!(
+                error.help().is_some_and(|help| help.contains("v2")),
+                "{error:?}"
+            );
+        }
+        let error = engine.can_not_enforce("`max_memory_mb`");
+        assert!(error.to_string().contains("Podman 5.0.0"), "{error}");
+        let all = super::tests::engine(SystemInfo::default());
+        assert_eq!(
+            all.refuse_unenforced(&settings("memory_limit = \"64m\"")),
+            Ok(())
+        );
+    }
+
+    #[test]
     fn what_an_engine_can_not_do_is_said() {
-        assert!(engine(SystemInfo::default()).unenforced().is_empty());
+        assert!(engine(SystemInfo::default()).shortcomings().is_empty());
         let poor = engine(SystemInfo {
             memory_limit: Some(false),
             init_commit: Some(Commit {
@@ -163,7 +358,7 @@ mod tests {
             }),
             ..SystemInfo::default()
         });
-        let lines = poor.unenforced();
+        let lines = poor.shortcomings();
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert!(lines[0].contains("`runtime.docker.memory_limit`"));
     }

@@ -2,8 +2,11 @@
 //!
 //! Invariant: nothing that a call brought along is repeated but the name of its program.
 
+use std::io;
+
 use bollard::errors::Error;
 
+use super::engine::Kind;
 use crate::runtime::RuntimeError;
 
 /// The name of the backend.
@@ -15,15 +18,23 @@ pub(super) fn said(error: &Error) -> String {
         Error::DockerResponseServerError { message, .. } => one_line(message),
         Error::DockerStreamError { error } => one_line(error),
         Error::RequestTimeoutError => "it did not answer in time".to_owned(),
-        other => {
-            // The innermost cause says most: "connection refused", "broken pipe".
-            let mut innermost: &dyn std::error::Error = other;
-            while let Some(source) = innermost.source() {
-                innermost = source;
-            }
-            one_line(&innermost.to_string())
-        }
+        // The innermost cause says most: "connection refused", "broken pipe".
+        other => one_line(&causes(other).last().unwrap_or(other).to_string()),
     }
+}
+
+/// The error, what caused it, what caused that, and so on.
+fn causes(error: &Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    let outermost: &(dyn std::error::Error + 'static) = error;
+    std::iter::successors(Some(outermost), |error| error.source())
+}
+
+/// The other end closed the connection without having read all that was sent. Whatever it had
+/// said before was received.
+pub(super) fn is_closed_unread(error: &Error) -> bool {
+    causes(error)
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::ConnectionReset)
 }
 
 fn one_line(text: &str) -> String {
@@ -44,8 +55,17 @@ pub(super) fn is_missing(error: &Error) -> bool {
 }
 
 /// Somebody else is removing the container already, or it does not run.
-pub(super) fn is_conflict(error: &Error) -> bool {
-    status(error) == Some(409)
+pub(super) fn is_settled(error: &Error) -> bool {
+    match error {
+        Error::DockerResponseServerError {
+            status_code,
+            message,
+        } => {
+            // Podman 4 says it as an error of its own.
+            *status_code == 409 || message.contains("can only kill running containers")
+        }
+        _ => false,
+    }
 }
 
 /// The engine can not be used.
@@ -58,65 +78,74 @@ pub(super) fn unavailable(reason: impl Into<String>, help: impl Into<String>) ->
 }
 
 /// The engine went away, or failed, below a command.
-pub(super) fn interrupted(error: &Error) -> RuntimeError {
+pub(super) fn interrupted(kind: Kind, error: &Error) -> RuntimeError {
     if is_missing(error) {
-        return broken_off("somebody else removed the container");
+        return broken_off(kind, "somebody else removed the container");
     }
-    broken_off(&said(error))
+    broken_off(kind, &said(error))
 }
 
 /// A command whose end is not known.
-pub(super) fn broken_off(reason: &str) -> RuntimeError {
+pub(super) fn broken_off(kind: Kind, reason: &str) -> RuntimeError {
     RuntimeError::Interrupted {
         backend: DOCKER.to_owned(),
         reason: format!(
-            "{reason}; look after the engine (`docker info`), and see what the command did \
-             before it is run again"
+            "{reason}; {}, and see what the command did before it is run again",
+            look_after(kind)
         ),
     }
 }
 
+/// What to do about an engine that fails.
+pub(super) fn look_after(kind: Kind) -> String {
+    format!("look after the engine: `{} info`", kind.program())
+}
+
 /// Why no container was made.
-pub(super) fn not_created(error: &Error) -> RuntimeError {
+pub(super) fn not_created(kind: Kind, error: &Error) -> RuntimeError {
     let reason = said(error);
     let words = reason.to_ascii_lowercase();
     match status(error) {
         None => unavailable(
             format!("the engine does not answer: {reason}"),
-            "look after the engine: `docker info`",
+            look_after(kind),
         ),
-        Some(400) if words.contains("memory limit") => RuntimeError::InvalidInput {
-            what: "the limit of memory".to_owned(),
-            reason: format!(
-                "{reason}; raise it: `memory_limit` in `[runtime.docker]` or \
-                 `[security.sandbox.docker]`, or that of the call"
-            ),
-        },
+        Some(400) if words.contains("memory limit") => too_little_memory(&reason),
         Some(_) => unavailable(
             format!("it refused the container: {reason}"),
-            "correct `[runtime.docker]`, or look after the engine: `docker info`",
+            format!("correct `[runtime.docker]`, or {}", look_after(kind)),
+        ),
+    }
+}
+
+fn too_little_memory(reason: &str) -> RuntimeError {
+    RuntimeError::InvalidInput {
+        what: "the limit of memory".to_owned(),
+        reason: format!(
+            "{reason}; raise it: `memory_limit` in `[runtime.docker]` or \
+             `[security.sandbox.docker]`, or that of the call"
         ),
     }
 }
 
 /// Why nobody could listen to a container, which was not asked to start yet.
-pub(super) fn not_attached(error: &Error, command: &str, image: &str) -> RuntimeError {
+pub(super) fn not_attached(kind: Kind, error: &Error, command: &str, image: &str) -> RuntimeError {
     match status(error) {
-        None => not_created(error),
+        None => not_created(kind, error),
         Some(404) => unavailable(
             "somebody else removed the container before it started",
             "call it again",
         ),
-        Some(_) => not_started(error, command, image),
+        Some(_) => not_started(kind, error, command, image),
     }
 }
 
 /// Why a container did not start.
-pub(super) fn not_started(error: &Error, command: &str, image: &str) -> RuntimeError {
+pub(super) fn not_started(kind: Kind, error: &Error, command: &str, image: &str) -> RuntimeError {
     let reason = said(error);
     let words = reason.to_ascii_lowercase();
     if status(error).is_none() {
-        return interrupted(error);
+        return interrupted(kind, error);
     }
     let of_program = words.contains("exec: ") && !words.contains("docker-init");
     if of_program && (words.contains("not found") || words.contains("no such file")) {
@@ -125,9 +154,12 @@ pub(super) fn not_started(error: &Error, command: &str, image: &str) -> RuntimeE
     if of_program && (words.contains("permission denied") || words.contains("is a directory")) {
         return not_executable(command, "permission denied");
     }
+    if words.contains("memory limit") {
+        return too_little_memory(&reason);
+    }
     unavailable(
         format!("the container did not start: {reason}"),
-        "look after the engine: `docker info`",
+        look_after(kind),
     )
 }
 
@@ -243,29 +275,50 @@ mod tests {
             "failed to create shim task: OCI runtime create failed: runc create failed: unable \
              to start container process: exec: \"lint\": executable file not found in $PATH: unknown",
         );
-        let error = not_started(&missing, "lint", "box");
+        let error = not_started(Kind::Docker, &missing, "lint", "box");
         assert!(
             matches!(error, RuntimeError::CommandNotFound { .. }),
             "{error}"
         );
         let refused = answered(400, "exec: \"/etc\": permission denied: unknown");
-        let error = not_started(&refused, "/etc", "box");
+        let error = not_started(Kind::Docker, &refused, "/etc", "box");
         assert!(
             matches!(error, RuntimeError::NotExecutable { .. }),
             "{error}"
         );
         let other = answered(500, "cgroups:\n  cannot find mount");
-        let error = not_started(&other, "lint", "box").to_string();
+        let error = not_started(Kind::Podman, &other, "lint", "box").to_string();
         assert!(error.contains("cgroups: cannot find mount"), "{error}");
+        let little = answered(
+            500,
+            "preparing container x for attach: runc: unable to set memory limit to 4096 (current \
+             usage: 2646016, peak usage: 2772992): OCI runtime error",
+        );
+        let error = not_started(Kind::Podman, &little, "lint", "box").to_string();
+        assert!(error.contains("raise it: `memory_limit`"), "{error}");
     }
 
     #[test]
     fn a_container_that_was_removed_by_others_is_said_to_be() {
-        let error = interrupted(&answered(404, "No such container: x")).to_string();
+        let missing = answered(404, "No such container: x");
+        let error = interrupted(Kind::Podman, &missing).to_string();
         assert!(
             error.contains("somebody else removed the container"),
             "{error}"
         );
-        assert!(error.contains("`docker info`"), "{error}");
+        assert!(error.contains("`podman info`"), "{error}");
+    }
+
+    #[test]
+    fn what_needs_no_ending_any_more_is_understood() {
+        let ended = "can only kill running containers. x is in state exited: container state \
+                     improper";
+        assert!(is_settled(&answered(500, ended)));
+        assert!(is_settled(&answered(
+            409,
+            "removal of container x is already in progress"
+        )));
+        assert!(!is_settled(&answered(500, "database is locked")));
+        assert!(!is_settled(&Error::RequestTimeoutError));
     }
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 use bollard::Docker;
 use tokio::time::timeout;
 
-use super::faults::{DOCKER, unavailable};
+use super::engine::Kind;
+use super::faults::{DOCKER, look_after, unavailable};
+use super::settings::Settings;
 use super::{connect, image};
 use crate::config::{Config, Environment, Setting};
 use crate::runtime::{Health, Result};
@@ -19,6 +21,7 @@ const TELLING: Duration = Duration::from_secs(5);
 /// An engine that answers, and what it said of images.
 pub(crate) struct Reached {
     client: Docker,
+    kind: Kind,
     auto_pull: Setting<bool>,
     told: HashMap<String, Result<()>>,
     /// Whether it was waited for in vain.
@@ -31,6 +34,7 @@ impl Reached {
         let connection = connect::connect(config, environment).await?;
         Ok(Self {
             client: connection.client,
+            kind: connection.engine.kind,
             auto_pull: config.runtime.docker.auto_pull.clone(),
             told: HashMap::new(),
             is_silent: false,
@@ -58,17 +62,17 @@ impl Reached {
                     "the engine does not tell of its images: nothing was heard for {} s",
                     TELLING.as_secs()
                 ),
-                "look after the engine: `docker images`",
+                look_after(self.kind),
             )
         };
         if self.is_silent {
             return Err(silent());
         }
-        let Ok(looked) = timeout(TELLING, image::look(&self.client, image)).await else {
+        let Ok(looked) = timeout(TELLING, image::look(&self.client, self.kind, image)).await else {
             self.is_silent = true;
             return Err(silent());
         };
-        let missing = || image::not_pulled(image, &self.auto_pull);
+        let missing = || image::not_pulled(self.kind, image, &self.auto_pull);
         looked?.map(drop).ok_or_else(missing)
     }
 }
@@ -80,6 +84,10 @@ pub async fn health(config: &Config, environment: &Environment) -> Health {
         Err(error) => return Health::bad(DOCKER, &error),
     };
     let engine = &connection.engine;
+    let settings = Settings::of_runtime(config, environment);
+    if let Err(error) = engine.refuse_unenforced(&settings) {
+        return Health::bad(DOCKER, &error);
+    }
     let mut health = Health::good(DOCKER, format!("{}, API {}", engine.version, engine.api))
         .note(format!("answers at `{}`", connection.address));
     if let Some(version) = &engine.cgroups {
@@ -89,10 +97,13 @@ pub async fn health(config: &Config, environment: &Environment) -> Health {
         health = health.note(format!("keeps images with {driver}"));
     }
     if engine.rootless {
-        health = health.note("rootless: its root is an ordinary user of this machine");
+        health = health.note(
+            "rootless: its root is an ordinary user of this machine, and `network = \"host\"` \
+             is the engine's own network",
+        );
     }
     if engine.remaps_users {
         health = health.note("remaps users; containers of tools opt out, to own their files");
     }
-    engine.unenforced().into_iter().fold(health, Health::note)
+    engine.shortcomings().into_iter().fold(health, Health::note)
 }

@@ -14,7 +14,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use super::engine::Engine;
+use super::engine::{Engine, Kind};
 use super::settings::Settings;
 use crate::config::{DockerNetwork, Environment};
 
@@ -37,9 +37,10 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    /// Writes the file where containers of this engine need it.
+    /// Writes the file where containers of this engine need it. Podman knows no container
+    /// that is without any network.
     pub fn prepare(settings: &Settings, engine: &Engine) -> Self {
-        let is_wanted = settings.network == DockerNetwork::None && engine.can_go_without;
+        let is_wanted = settings.network == DockerNetwork::None && engine.kind == Kind::Docker;
         let path = settings.hosts.as_deref().filter(|_| is_wanted);
         let file = path.and_then(|path| {
             written(path, &settings.workspace.value)
@@ -72,11 +73,8 @@ impl Hosts {
 
 /// The file without links, as a text, once it is there.
 fn written(path: &Path, workspace: &Path) -> io::Result<String> {
-    let real_workspace = fs::canonicalize(workspace).unwrap_or_default();
-    let is_within = |path: &Path| {
-        let is_named = !real_workspace.as_os_str().is_empty();
-        path.starts_with(workspace) || is_named && path.starts_with(&real_workspace)
-    };
+    let real_workspace = fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned());
+    let is_within = |path: &Path| path.starts_with(workspace) || path.starts_with(&real_workspace);
     if is_within(path) {
         return Err(io::Error::other("it would be in the workspace"));
     }
@@ -111,13 +109,6 @@ mod tests {
     use super::*;
     use crate::config::Config;
 
-    fn engine() -> Engine {
-        Engine {
-            can_go_without: true,
-            ..Engine::default()
-        }
-    }
-
     /// Of a host whose caches are in a folder, with these lines in the configuration.
     fn settings(cache: &Path, workspace: &Path, lines: &str) -> Settings {
         let environment = Environment::new("/srv")
@@ -136,18 +127,22 @@ mod tests {
         let elsewhere = root.join("workspace");
         let bridged = settings(&root, &elsewhere, "network = \"bridge\"");
         let alone = settings(&root, &elsewhere, "");
-        assert_eq!(Hosts::prepare(&bridged, &engine()).file(), None);
-        assert_eq!(Hosts::prepare(&alone, &Engine::default()).file(), None);
+        let podman = Engine {
+            kind: Kind::Podman,
+            ..Engine::default()
+        };
+        assert_eq!(Hosts::prepare(&bridged, &Engine::default()).file(), None);
+        assert_eq!(Hosts::prepare(&alone, &podman).file(), None);
         assert!(!path.exists());
         for _ in 0..2 {
-            let hosts = Hosts::prepare(&alone, &engine());
+            let hosts = Hosts::prepare(&alone, &Engine::default());
             assert_eq!(hosts.file(), path.to_str());
             assert_eq!(fs::read_to_string(&path).unwrap(), TEXT);
             let mode = fs::metadata(&path).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o644);
             fs::write(&path, "10.0.0.1 localhost\n").unwrap();
         }
-        let hosts = Hosts::prepare(&alone, &engine());
+        let hosts = Hosts::prepare(&alone, &Engine::default());
         hosts.refuse("no such file");
         assert_eq!(hosts.file(), None);
     }
@@ -159,7 +154,7 @@ mod tests {
         let workspace = root.join("workspace");
         fs::create_dir(&workspace).unwrap();
         let file_of = |cache: &Path, workspace: &Path| {
-            let hosts = Hosts::prepare(&settings(cache, workspace, ""), &engine());
+            let hosts = Hosts::prepare(&settings(cache, workspace, ""), &Engine::default());
             hosts.file().map(str::to_owned)
         };
         assert_eq!(file_of(&workspace.join("cache"), &workspace), None);

@@ -14,7 +14,8 @@ use futures::StreamExt as _;
 use futures::future::{BoxFuture, FutureExt as _, Shared, WeakShared};
 use tokio::time::timeout;
 
-use super::faults::{is_missing, said, unavailable};
+use super::engine::Kind;
+use super::faults::{is_missing, look_after, said, unavailable};
 use crate::config::Setting;
 use crate::model::{Event, EventSink, Progress};
 use crate::runtime::{Result, RuntimeError};
@@ -61,6 +62,8 @@ pub(super) fn progress_of(events: EventSink) -> PullListener {
 pub(super) struct Present {
     /// `NAME=value`
     pub env: Vec<String>,
+    /// It has a check of its own for the health of what runs.
+    pub has_healthcheck: bool,
 }
 
 type Pull = BoxFuture<'static, Result<()>>;
@@ -76,26 +79,24 @@ impl Pulls {
     pub async fn fetch(
         &self,
         client: &Docker,
+        kind: Kind,
         image: &str,
         auto_pull: &Setting<bool>,
         listener: Option<&PullListener>,
     ) -> Result<Present> {
         if !auto_pull.value {
-            return Err(not_pulled(image, auto_pull));
+            return Err(not_pulled(kind, image, auto_pull));
         }
-        self.shared(client, image, listener).await?;
-        look(client, image)
+        self.shared(client, kind, image, listener).await?;
+        look(client, kind, image)
             .await?
-            .ok_or_else(|| RuntimeError::Image {
-                image: image.to_owned(),
-                reason: "it was pulled, and is gone again".to_owned(),
-                help: format!("docker pull {image}"),
-            })
+            .ok_or_else(|| gone(kind, image, "it was pulled, and is gone again"))
     }
 
     fn shared(
         &self,
         client: &Docker,
+        kind: Kind,
         image: &str,
         listener: Option<&PullListener>,
     ) -> Shared<Pull> {
@@ -106,7 +107,7 @@ impl Pulls {
         if let Some(pull) = goes_on.filter(|pull| pull.peek().is_none()) {
             return pull;
         }
-        let new = pull(client.clone(), image.to_owned(), listener.cloned());
+        let new = pull(client.clone(), kind, image.to_owned(), listener.cloned());
         let new = new.boxed().shared();
         if let Some(weak) = new.downgrade() {
             running.insert(image.to_owned(), weak);
@@ -116,40 +117,55 @@ impl Pulls {
 }
 
 /// An image that is missing and must not be pulled.
-pub(super) fn not_pulled(image: &str, auto_pull: &Setting<bool>) -> RuntimeError {
+pub(super) fn not_pulled(kind: Kind, image: &str, auto_pull: &Setting<bool>) -> RuntimeError {
+    let reason = format!(
+        "it is not on this engine, and {} is off",
+        auto_pull.origin()
+    );
+    gone(kind, image, &reason)
+}
+
+/// An image that is not there, and could be.
+pub(super) fn gone(kind: Kind, image: &str, reason: &str) -> RuntimeError {
     RuntimeError::Image {
         image: image.to_owned(),
-        reason: format!(
-            "it is not on this engine, and {} is off",
-            auto_pull.origin()
-        ),
-        help: format!("docker pull {image}"),
+        reason: reason.to_owned(),
+        help: format!("{} pull {image}", kind.program()),
     }
 }
 
 /// The image, if it is there.
-pub(super) async fn look(client: &Docker, image: &str) -> Result<Option<Present>> {
+pub(super) async fn look(client: &Docker, kind: Kind, image: &str) -> Result<Option<Present>> {
     match client.inspect_image(image).await {
         Ok(found) => {
-            let env = found.config.and_then(|config| config.env);
+            let config = found.config.unwrap_or_default();
             Ok(Some(Present {
-                env: env.unwrap_or_default(),
+                env: config.env.unwrap_or_default(),
+                has_healthcheck: config.healthcheck.is_some(),
             }))
         }
         Err(error) if is_missing(&error) => Ok(None),
         Err(error) => Err(unavailable(
             format!("the engine does not tell of its images: {}", said(&error)),
-            "look after the engine: `docker info`",
+            look_after(kind),
         )),
     }
 }
 
-async fn pull(client: Docker, image: String, listener: Option<PullListener>) -> Result<()> {
+async fn pull(
+    client: Docker,
+    kind: Kind,
+    image: String,
+    listener: Option<PullListener>,
+) -> Result<()> {
     tracing::info!(image, "pulling");
     let failed = |reason: String| RuntimeError::Image {
         image: image.clone(),
         reason: format!("it could not be pulled: {reason}"),
-        help: format!("see that `docker pull {image}` works, or name an image that is there"),
+        help: format!(
+            "see that `{} pull {image}` works, or name an image that is there",
+            kind.program()
+        ),
     };
     let options = CreateImageOptionsBuilder::new().from_image(&with_tag(&image));
     let mut messages = client.create_image(Some(options.build()), None, None);

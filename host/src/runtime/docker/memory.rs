@@ -1,5 +1,5 @@
-//! Whether a container was killed for its memory. The engine hears of that and of the end
-//! of the container on two ways, and says of an end that came first that it was any kill.
+//! Whether a container was killed for its memory. Docker hears of that and of the end of the
+//! container on two ways, and says of an end that came first that it was any kill.
 
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,6 +10,8 @@ use bollard::query_parameters::EventsOptionsBuilder;
 use futures::StreamExt as _;
 use tokio::time::timeout;
 
+use super::engine::Kind;
+
 /// The code of a command that SIGKILL ended.
 const KILLED: i64 = 128 + 9;
 
@@ -19,6 +21,7 @@ const LATE: Duration = Duration::from_secs(1);
 /// What a container's end tells about its memory. Asks again only after a SIGKILL.
 pub(super) async fn ran_out(
     client: &Docker,
+    kind: Kind,
     name: &str,
     state: &ContainerState,
     began: SystemTime,
@@ -26,7 +29,7 @@ pub(super) async fn ran_out(
     if state.oom_killed == Some(true) {
         return true;
     }
-    if state.exit_code != Some(KILLED) {
+    if kind == Kind::Podman || state.exit_code != Some(KILLED) {
         return false;
     }
     let filters = HashMap::from([("container", vec![name]), ("event", vec!["oom"])]);

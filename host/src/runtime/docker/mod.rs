@@ -18,6 +18,7 @@ mod health;
 mod hosts;
 mod image;
 mod memory;
+mod plain;
 mod process;
 mod remove;
 mod settings;
@@ -29,6 +30,8 @@ mod workspace;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -67,7 +70,8 @@ const PATIENT: Duration = Duration::from_secs(u32::MAX as u64);
 ///   command starts. A working folder outside of it is an error.
 /// * A command runs as the user of the host, so that its files belong to that user. When
 ///   the host is root it runs as the owner of the workspace; is that root as well, it is
-///   root without any capability.
+///   root without any capability. With a rootless engine it runs as the user who runs the
+///   engine. Without the workspace it runs as nobody.
 /// * Without a network (`network = "none"`) a command has a loopback of its own called
 ///   `localhost`, and knows of no name server. With Docker no network is made at all, which
 ///   halves the time in which a container starts, and the name comes from a file in the
@@ -76,6 +80,8 @@ const PATIENT: Duration = Duration::from_secs(u32::MAX as u64);
 ///   image is there.
 /// * What tells the host what to do, the file of its configuration and the folder of its
 ///   modules, can only be read where it is in the workspace.
+/// * A limit that is written and that the engine can not enforce is an error. One that is a
+///   default is left out then, and the log says so.
 /// * With `auto_remove = false` a container that was started stays for inspection after its
 ///   end. Its output is not in its log: it was handed to the caller.
 ///
@@ -96,6 +102,8 @@ struct Shared {
     patient: Docker,
     pulls: Pulls,
     hosts: Hosts,
+    /// The engine has an init program, as far as is known.
+    has_init: AtomicBool,
     caretaker: Caretaker,
 }
 
@@ -110,7 +118,8 @@ impl DockerAdapter {
     /// # Errors
     ///
     /// [`RuntimeError::Unavailable`] within seconds, when no engine answers, this user may
-    /// not use it, or it is older than Docker 20.10 (API 1.41).
+    /// not use it, it is older than Docker 20.10 (API 1.41) or Podman 4, or it can not enforce
+    /// a limit that is written.
     pub async fn connect(config: &Config, environment: &Environment) -> Result<Self> {
         let settings = Settings::of_runtime(config, environment);
         Self::with_settings(settings, config, environment).await
@@ -142,10 +151,11 @@ impl DockerAdapter {
         environment: &Environment,
     ) -> Result<Self> {
         let connection = connect::connect(config, environment).await?;
-        for line in connection.engine.unenforced() {
+        connection.engine.refuse_unenforced(&settings)?;
+        for line in connection.engine.shortcomings() {
             tracing::warn!("{line}");
         }
-        match timeout(SWEEP, sweep::sweep(&connection.client)).await {
+        match timeout(SWEEP, sweep::sweep(&connection)).await {
             Ok(Ok(_)) => {}
             Ok(Err(error)) => tracing::warn!(error = said(&error), "nothing was swept"),
             Err(_) => tracing::warn!("the sweep took too long and was left to the next host"),
@@ -158,6 +168,7 @@ impl DockerAdapter {
                 settings,
                 patient: connection.client.clone().with_timeout(PATIENT),
                 caretaker: Caretaker::new(connection.apart.clone()),
+                has_init: AtomicBool::new(connection.engine.has_init),
                 connection,
                 pulls: Pulls::default(),
             }),
@@ -190,8 +201,9 @@ impl DockerAdapter {
     /// [`RuntimeError::Image`] when it is not and `runtime.docker.auto_pull` is off, or
     /// when it can not be pulled.
     pub async fn ensure_image(&self) -> Result<()> {
-        let client = &self.shared.connection.client;
-        if image::look(client, &self.image).await?.is_none() {
+        let Connection { client, engine, .. } = &self.shared.connection;
+        let looked = image::look(client, engine.kind, &self.image).await?;
+        if looked.is_none() {
             self.fetch(self.listener.clone()).await?;
         }
         Ok(())
@@ -207,6 +219,7 @@ impl DockerAdapter {
         pulls
             .fetch(
                 &connection.client,
+                connection.engine.kind,
                 &self.image,
                 &settings.auto_pull,
                 listener.as_ref(),
@@ -217,14 +230,17 @@ impl DockerAdapter {
     async fn run_in_container(&self, execution: &Execution<'_>) -> Result<ExecutionOutput> {
         let shared = &*self.shared;
         let settings = &shared.settings;
-        let engine = &shared.connection.engine;
+        let Connection { client, engine, .. } = &shared.connection;
+        if execution.max_memory.is_some() && !engine.limits_memory {
+            return Err(engine.can_not_enforce("`max_memory_mb` of the call"));
+        }
         let place = Place::of(settings, engine, execution.working_dir)?;
         let captures = || Captures::new(execution, settings.max_output);
         let (mut stop, mut started) = (Stop::of(execution), Instant::now());
         let looked = tokio::select! {
             biased;
             ending = stop.wait() => return Ok(captures().output(ending, None, started)),
-            looked = image::look(&shared.connection.client, &self.image) => looked?,
+            looked = image::look(client, engine.kind, &self.image) => looked?,
         };
         // Who listens to the call hears of a pull that it waits for.
         let of_call = || execution.events.clone().map(image::progress_of);
@@ -251,7 +267,9 @@ impl DockerAdapter {
             execution,
             image: &self.image,
             image_env: &present.env,
+            has_healthcheck: present.has_healthcheck,
             hosts: shared.hosts.file(),
+            init: shared.has_init.load(Relaxed),
         };
         call::run(shared, &plan, &stop, started).await
     }

@@ -16,7 +16,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::faults::{is_conflict, is_missing, said};
+use super::faults::{is_missing, is_settled, said};
 
 /// How long the end of an adapter may take.
 const LAST: Duration = Duration::from_secs(10);
@@ -31,9 +31,9 @@ const PAUSES: [Duration; 6] = [
     Duration::from_secs(10),
 ];
 
-/// Tries after which a container that was never seen does not exist: the request that
-/// made it would long have been served.
-const TRIES_UNSEEN: usize = 5;
+/// Tries after which a container that was never seen does not exist, and one that may return
+/// does not: the request that made it would long have been served.
+const TRIES_UNSURE: usize = 5;
 
 /// Containers that may be waiting for their removal before calls have to wait for it too.
 const MOST: usize = 16;
@@ -46,9 +46,17 @@ pub(super) struct Leftover {
     pub seen: bool,
     /// Whether it stays for inspection, ended.
     pub kept: bool,
+    /// Whether it may be there again after its removal: Podman can write down one that it
+    /// was still making, or starting, when it was told to remove it.
+    pub may_return: bool,
 }
 
 impl Leftover {
+    /// Whether it is gone for good once it is not there.
+    fn is_sure(&self) -> bool {
+        self.seen && !self.may_return
+    }
+
     /// Ends it and, unless it stays, removes it. It may be gone already.
     pub async fn dispose(&self, client: &Docker) -> Result<Disposed, Error> {
         if self.kept {
@@ -74,7 +82,7 @@ pub(super) enum Disposed {
 fn disposed(answer: Result<(), Error>) -> Result<Disposed, Error> {
     match answer {
         Ok(()) => Ok(Disposed::Now),
-        Err(error) if is_missing(&error) || is_conflict(&error) => Ok(Disposed::Before),
+        Err(error) if is_missing(&error) || is_settled(&error) => Ok(Disposed::Before),
         Err(error) => Err(error),
     }
 }
@@ -185,9 +193,9 @@ async fn tend(client: Docker, mut taken: UnboundedReceiver<Leftover>, waiting: &
 async fn insist(client: Docker, leftover: Leftover) {
     for attempt in 0.. {
         match leftover.dispose(&client).await {
-            Ok(Disposed::Now) => return,
-            Ok(Disposed::Before) if leftover.seen || attempt >= TRIES_UNSEEN => return,
-            Ok(Disposed::Before) => {}
+            Ok(Disposed::Now) if !leftover.may_return => return,
+            Ok(Disposed::Before) if leftover.is_sure() || attempt >= TRIES_UNSURE => return,
+            Ok(Disposed::Now | Disposed::Before) => {}
             Err(error) => {
                 tracing::debug!(
                     container = leftover.name,

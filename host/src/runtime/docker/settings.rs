@@ -19,9 +19,9 @@ pub(super) struct Settings {
     /// What no command may write, for it tells the host what to do: the file of the
     /// configuration and the folder of modules.
     pub guarded: Vec<PathBuf>,
-    pub memory_limit: u64,
-    pub cpu_limit_millis: u64,
-    pub pids_limit: u64,
+    pub memory_limit: Setting<u64>,
+    pub cpu_limit_millis: Setting<u64>,
+    pub pids_limit: Setting<u64>,
     pub network: DockerNetwork,
     /// Where the names of containers without a network are kept.
     pub hosts: Option<PathBuf>,
@@ -44,9 +44,9 @@ impl Settings {
             guarded: (config.file.iter().cloned())
                 .chain([config.runtime.wasm.module_path.value.clone()])
                 .collect(),
-            memory_limit: docker.memory_limit.value,
-            cpu_limit_millis: docker.cpu_limit_millis.value,
-            pids_limit: docker.pids_limit.value,
+            memory_limit: docker.memory_limit.clone(),
+            cpu_limit_millis: docker.cpu_limit_millis.clone(),
+            pids_limit: docker.pids_limit.clone(),
             network: docker.network.value,
             hosts: hosts::path(environment),
             auto_pull: docker.auto_pull.clone(),
@@ -70,10 +70,10 @@ impl Settings {
             settings.image.clone_from(&image.value);
         }
         if let Some(limit) = &sandbox.docker.memory_limit {
-            settings.memory_limit = limit.value;
+            settings.memory_limit.clone_from(limit);
         }
         if let Some(limit) = &sandbox.docker.cpu_limit_millis {
-            settings.cpu_limit_millis = limit.value;
+            settings.cpu_limit_millis.clone_from(limit);
         }
         settings
     }
@@ -131,7 +131,7 @@ mod tests {
         let settings = settings(named);
         assert_eq!(settings.network, DockerNetwork::None);
         assert_eq!(settings.image, "box");
-        assert_eq!(settings.memory_limit, 64 << 20);
-        assert_eq!(settings.cpu_limit_millis, 500);
+        assert_eq!(settings.memory_limit.value, 64 << 20);
+        assert_eq!(settings.cpu_limit_millis.value, 500);
     }
 }

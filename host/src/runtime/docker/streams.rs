@@ -9,6 +9,7 @@ use bollard::errors::Error;
 use futures::{Stream, StreamExt as _};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
+use super::faults::is_closed_unread;
 use crate::runtime::capture::{Capture, Stream as Which};
 use crate::runtime::{Ending, Execution, ExecutionOutput};
 
@@ -51,7 +52,12 @@ impl Captures {
         mut output: impl Stream<Item = Result<LogOutput, Error>> + Unpin,
     ) -> Result<(), Error> {
         while let Some(piece) = output.next().await {
-            match piece? {
+            // Podman hangs up on input that the command left unread.
+            let piece = match piece {
+                Err(error) if is_closed_unread(&error) => break,
+                piece => piece?,
+            };
+            match piece {
                 LogOutput::StdErr { message } => self.stderr.accept(&message),
                 LogOutput::StdOut { message } | LogOutput::Console { message } => {
                     self.stdout.accept(&message);

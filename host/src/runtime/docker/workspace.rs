@@ -37,7 +37,7 @@ impl Place {
     /// Looks at the folders as they are now.
     pub fn of(settings: &Settings, engine: &Engine, working_dir: Option<&Path>) -> Result<Self> {
         let Some(mount_path) = &settings.mount_path else {
-            return unmounted(engine, working_dir);
+            return unmounted(working_dir);
         };
         let source = workspace(settings)?;
         let owner = fs::metadata(&source).map_err(|error| missing(settings, &error.to_string()))?;
@@ -56,7 +56,7 @@ impl Place {
     }
 }
 
-fn unmounted(engine: &Engine, working_dir: Option<&Path>) -> Result<Place> {
+fn unmounted(working_dir: Option<&Path>) -> Result<Place> {
     if let Some(path) = working_dir {
         return Err(RuntimeError::WorkingDirectory {
             path: path.to_owned(),
@@ -68,7 +68,7 @@ fn unmounted(engine: &Engine, working_dir: Option<&Path>) -> Result<Place> {
     Ok(Place {
         mounts: Vec::new(),
         working_dir: None,
-        user: engine.user((NOBODY, NOBODY), process_user()),
+        user: format!("{NOBODY}:{NOBODY}"),
     })
 }
 
