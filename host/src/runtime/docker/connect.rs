@@ -11,7 +11,7 @@ use std::time::Duration;
 use bollard::{API_DEFAULT_VERSION, ClientVersion, Docker};
 use tokio::time::timeout;
 
-use super::engine::{Engine, Kind, Podman};
+use super::engine::Engine;
 use super::faults::{said, unavailable};
 use super::plain;
 use crate::config::{Config, Environment};
@@ -201,8 +201,17 @@ async fn introduce(address: &Address) -> Result<Connection> {
         minor_version: OLDEST.1,
     };
     let strange = |error: bollard::errors::Error| strange(address, &said(&error));
-    let client = client_of(address, API_DEFAULT_VERSION).map_err(strange)?;
-    let client = client.negotiate_version().await.map_err(strange)?;
+    let headers = plain::ping(address).await.map_err(strange)?;
+    // Podman's answers cost it a third of a second each, so it is asked for one only.
+    let is_podman = headers.contains_key("libpod-api-version");
+    let client = if is_podman {
+        let theirs = headers.get("api-version").and_then(|api| api.to_str().ok());
+        client_of(address, &spoken_by_both(theirs.unwrap_or_default()))
+    } else {
+        let client = client_of(address, API_DEFAULT_VERSION).map_err(strange)?;
+        client.negotiate_version().await
+    };
+    let client = client.map_err(strange)?;
     let api = client.client_version();
     if api < at_least {
         return Err(unavailable(
@@ -212,21 +221,40 @@ async fn introduce(address: &Address) -> Result<Connection> {
             "upgrade to Docker 20.10, Podman 4 or later",
         ));
     }
-    let version = client.version().await.map_err(strange)?;
-    let info = client.info().await.map_err(strange)?;
-    let podman: Option<Podman> = match Kind::of(&version) {
-        Kind::Docker => None,
-        Kind::Podman => {
-            let path = format!("{}/info", plain::PODMAN);
-            Some(plain::get(address, &path).await.map_err(strange)?)
-        }
+    let engine = if is_podman {
+        let path = format!("{}/info", plain::PODMAN);
+        Engine::podman(
+            api.to_string(),
+            plain::get(address, &path).await.map_err(strange)?,
+        )
+    } else {
+        let version = client.version().await.map_err(strange)?;
+        let info = client.info().await.map_err(strange)?;
+        Engine::docker(api.to_string(), &version, info)
     };
     Ok(Connection {
         apart: client_of(address, &api).map_err(strange)?,
-        engine: Engine::new(api.to_string(), &version, info, podman.as_ref()),
+        engine,
         client,
         address: address.clone(),
     })
+}
+
+/// The version of the language that both sides speak, of the one that the other side names.
+fn spoken_by_both(theirs: &str) -> ClientVersion {
+    let numbers = theirs.split_once('.');
+    let numbers =
+        numbers.and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+    let (major_version, minor_version) = numbers.unwrap_or(OLDEST);
+    let theirs = ClientVersion {
+        major_version,
+        minor_version,
+    };
+    if theirs < *API_DEFAULT_VERSION {
+        theirs
+    } else {
+        *API_DEFAULT_VERSION
+    }
 }
 
 /// What to say of something that is no engine, as far as one can tell.

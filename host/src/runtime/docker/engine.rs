@@ -18,16 +18,6 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Of its answer to the question for its version.
-    pub fn of(version: &SystemVersion) -> Self {
-        let mut parts = version.components.iter().flatten();
-        if parts.any(|part| part.name.to_ascii_lowercase().contains("podman")) {
-            Self::Podman
-        } else {
-            Self::Docker
-        }
-    }
-
     /// The program with which people look after it.
     pub fn program(self) -> &'static str {
         match self {
@@ -35,32 +25,43 @@ impl Kind {
             Self::Podman => "podman",
         }
     }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Docker => "Docker",
-            Self::Podman => "Podman",
-        }
-    }
 }
 
 /// What Podman says of itself in words of its own. In Docker's it claims to enforce every
-/// limit, and up to its version 4 it does not say that it is rootless.
+/// limit, and its version 4 does not say that it is rootless.
 #[derive(Debug, Deserialize)]
 pub(super) struct Podman {
     host: PodmanHost,
+    store: PodmanStore,
+    version: PodmanVersion,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct PodmanHost {
     security: PodmanSecurity,
+    /// Those that it may use.
     cgroup_controllers: Option<Vec<String>>,
+    /// `v1` or `v2`
+    cgroup_version: String,
+    cpus: u64,
 }
 
 #[derive(Debug, Deserialize)]
 struct PodmanSecurity {
     rootless: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PodmanStore {
+    graph_driver_name: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct PodmanVersion {
+    version: String,
 }
 
 /// An engine as it is now.
@@ -98,54 +99,63 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// Reads what it answered.
-    pub fn new(
-        api: String,
-        version: &SystemVersion,
-        info: SystemInfo,
-        podman: Option<&Podman>,
-    ) -> Self {
+    /// Of Docker's answers.
+    pub fn docker(api: String, version: &SystemVersion, info: SystemInfo) -> Self {
         let has = |name: &str| {
             let options = info.security_options.iter().flatten();
             let mut words = options.flat_map(|option| option.split(','));
             words.any(|word| word == name)
         };
-        let rootless = has("name=rootless") || podman.is_some_and(|it| it.host.security.rootless);
+        let rootless = has("name=rootless");
         let remaps_users = has("name=userns") && !rootless;
         // An engine that did not find its init program has `N/A` for its version.
         let missing_init =
             (info.init_commit.as_ref()).is_some_and(|commit| commit.id.as_deref() == Some("N/A"));
-        let enforces = |controller: &str, told: Option<bool>| match podman {
-            Some(podman) => {
-                (podman.host.cgroup_controllers.iter().flatten()).any(|there| there == controller)
-            }
-            None => told.unwrap_or(true),
-        };
-        let kind = Kind::of(version);
-        let number = version.version.as_deref();
+        let number = version.version.as_deref().unwrap_or("of unknown version");
         Self {
-            kind,
-            version: format!("{} {}", kind.name(), number.unwrap_or("of unknown version")),
+            kind: Kind::Docker,
+            version: format!("Docker {number}"),
             api,
             rootless,
             remaps_users,
             has_init: !missing_init,
-            tells_out_of_memory: match kind {
-                Kind::Docker => true,
-                Kind::Podman => number
-                    .and_then(|number| Version::parse(number).ok())
-                    .is_some_and(|version| version.major >= 5),
-            },
-            limits_memory: enforces("memory", info.memory_limit),
-            limits_processes: enforces("pids", info.pids_limit),
-            limits_cpu: enforces("cpu", info.cpu_cfs_quota),
+            tells_out_of_memory: true,
+            limits_memory: info.memory_limit.unwrap_or(true),
+            limits_processes: info.pids_limit.unwrap_or(true),
+            limits_cpu: info.cpu_cfs_quota.unwrap_or(true),
             cpu_millis: info
                 .ncpu
                 .and_then(|count| u64::try_from(count).ok())
-                .filter(|count| *count > 0)
-                .map(|count| count.saturating_mul(1000)),
+                .and_then(millis),
             cgroups: info.cgroup_version.map(|version| version.to_string()),
             storage: info.driver,
+        }
+    }
+
+    /// Of Podman's own answer.
+    pub fn podman(api: String, podman: Podman) -> Self {
+        let Podman {
+            host,
+            store,
+            version: PodmanVersion { version },
+        } = podman;
+        let controllers = host.cgroup_controllers.unwrap_or_default();
+        let has = |name: &str| controllers.iter().any(|controller| controller == name);
+        Self {
+            kind: Kind::Podman,
+            api,
+            rootless: host.security.rootless,
+            remaps_users: false,
+            // It tells by the first container.
+            has_init: true,
+            tells_out_of_memory: Version::parse(&version).is_ok_and(|version| version.major >= 5),
+            version: format!("Podman {version}"),
+            limits_memory: has("memory"),
+            limits_processes: has("pids"),
+            limits_cpu: has("cpu"),
+            cpu_millis: millis(host.cpus),
+            cgroups: Some(host.cgroup_version.trim_start_matches('v').to_owned()),
+            storage: Some(store.graph_driver_name),
         }
     }
 
@@ -238,38 +248,37 @@ impl Engine {
     }
 }
 
+/// Processors in thousandths; none is no answer.
+fn millis(processors: u64) -> Option<u64> {
+    (processors > 0).then(|| processors.saturating_mul(1000))
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use bollard::models::{Commit, SystemInfoCgroupVersionEnum, SystemVersionComponents};
+    use bollard::models::Commit;
 
     use super::*;
     use crate::config::{Config, Environment};
 
     fn engine(info: SystemInfo) -> Engine {
-        Engine::new("1.41".to_owned(), &SystemVersion::default(), info, None)
+        Engine::docker("1.41".to_owned(), &SystemVersion::default(), info)
     }
 
-    fn podman(number: &str, answer: &str) -> Engine {
-        let version = SystemVersion {
-            version: Some(number.to_owned()),
-            components: Some(vec![SystemVersionComponents {
-                name: "Podman Engine".to_owned(),
-                ..SystemVersionComponents::default()
-            }]),
-            ..SystemVersion::default()
-        };
-        // As it answers in Docker's words, whatever it does.
-        let info = SystemInfo {
-            memory_limit: Some(true),
-            pids_limit: Some(true),
-            cpu_cfs_quota: Some(true),
-            cgroup_version: Some(SystemInfoCgroupVersionEnum::_1),
-            ..SystemInfo::default()
-        };
-        let own = serde_json::from_str(answer).expect("its own words");
-        Engine::new("1.41".to_owned(), &version, info, Some(&own))
+    fn podman(number: &str, rootless: bool, controllers: &[&str]) -> Engine {
+        let answer = serde_json::json!({
+            "host": {
+                "security": {"rootless": rootless},
+                "cgroupControllers": controllers,
+                "cgroupVersion": "v2",
+                "cpus": 4,
+            },
+            "store": {"graphDriverName": "overlay"},
+            "version": {"Version": number},
+        });
+        let own = serde_json::from_value(answer).expect("its own words");
+        Engine::podman("1.41".to_owned(), own)
     }
 
     fn settings(lines: &str) -> Settings {
@@ -297,15 +306,14 @@ mod tests {
 
     #[test]
     fn what_podman_is_and_does_it_says_in_its_own_words() {
-        let rootless = r#"{"host": {"security": {"rootless": true}, "cgroupControllers": []}}"#;
-        let engine = podman("4.3.1", rootless);
+        let engine = podman("4.3.1", true, &[]);
         assert_eq!(engine.version, "Podman 4.3.1");
+        assert_eq!(engine.cgroups.as_deref(), Some("2"));
+        assert_eq!(engine.cpu_millis, Some(4000));
         assert!(engine.rootless && !engine.limits_memory && !engine.limits_cpu);
         assert!(!engine.tells_out_of_memory);
         assert_eq!(engine.user((1000, 100), (1000, 100)), "0:0");
-        let rooted = r#"{"host": {"security": {"rootless": false},
-                         "cgroupControllers": ["cpu", "memory", "pids"]}}"#;
-        let engine = podman("5.4.2", rooted);
+        let engine = podman("5.4.2+ds1", false, &["cpu", "memory", "pids"]);
         assert!(!engine.rootless && engine.limits_memory && engine.limits_processes);
         assert!(engine.tells_out_of_memory);
         assert_eq!(engine.shortcomings(), [""; 0]);
@@ -313,8 +321,7 @@ mod tests {
 
     #[test]
     fn a_written_limit_is_enforced_or_refused() {
-        let none = r#"{"host": {"security": {"rootless": true}, "cgroupControllers": ["pids"]}}"#;
-        let engine = podman("5.0.0", none);
+        let engine = podman("5.0.0", true, &["pids"]);
         assert_eq!(engine.refuse_unenforced(&settings("")), Ok(()));
         assert_eq!(
             engine.refuse_unenforced(&settings("pids_limit = 5")),
@@ -334,11 +341,22 @@ mod tests {
             let error = error.expect_err("refused");
             let said = error.to_string();
             assert!(said.contains(key), "{said}");
+            let help = error.help().unwrap_or_default();
             assert!(
-                error.help().is_some_and(|help| help.contains("v2")),
-                "{error:?}"
+                help.contains("Delegate=") && help.contains("leave the key out"),
+                "{help}"
             );
         }
+        let old = Engine {
+            cgroups: Some("1".to_owned()),
+            rootless: true,
+            ..Engine::default()
+        };
+        let help = old
+            .can_not_enforce("`max_memory_mb`")
+            .help()
+            .unwrap_or_default();
+        assert!(help.contains("control groups v2"), "{help}");
         let error = engine.can_not_enforce("`max_memory_mb`");
         assert!(error.to_string().contains("Podman 5.0.0"), "{error}");
         let all = super::tests::engine(SystemInfo::default());

@@ -7,8 +7,8 @@ use bollard::errors::Error;
 use http_body_util::{BodyExt as _, Empty, LengthLimitError, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
-use hyper::header::HOST;
-use hyper::{Request, StatusCode};
+use hyper::header::{HOST, HeaderMap};
+use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -25,20 +25,31 @@ pub(super) const PODMAN: &str = "/v4.0.0/libpod";
 
 /// Asks for what is at a path.
 pub(super) async fn get<T: DeserializeOwned>(address: &Address, path: &str) -> Result<T, Error> {
-    let (status, body) = match address {
-        Address::Socket(socket) => ask(UnixStream::connect(socket).await?, path).await?,
-        Address::Tcp(at) => ask(TcpStream::connect(at).await?, path).await?,
-    };
-    if !status.is_success() {
-        return Err(Error::DockerResponseServerError {
-            status_code: status.as_u16(),
-            message: message(&body),
-        });
-    }
-    Ok(serde_json::from_slice(&body)?)
+    let answer = ask(address, path).await?;
+    Ok(serde_json::from_slice(answer.body())?)
 }
 
-async fn ask<S>(stream: S, path: &str) -> Result<(StatusCode, Bytes), Error>
+/// Asks for a sign of life; its headers say which engine it is, and cost it no work.
+pub(super) async fn ping(address: &Address) -> Result<HeaderMap, Error> {
+    let answer = ask(address, "/_ping").await?;
+    Ok(answer.into_parts().0.headers)
+}
+
+async fn ask(address: &Address, path: &str) -> Result<Response<Bytes>, Error> {
+    let answer = match address {
+        Address::Socket(socket) => ask_at(UnixStream::connect(socket).await?, path).await?,
+        Address::Tcp(at) => ask_at(TcpStream::connect(at).await?, path).await?,
+    };
+    if answer.status().is_success() {
+        return Ok(answer);
+    }
+    Err(Error::DockerResponseServerError {
+        status_code: answer.status().as_u16(),
+        message: message(answer.body()),
+    })
+}
+
+async fn ask_at<S>(stream: S, path: &str) -> Result<Response<Bytes>, Error>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
@@ -47,11 +58,10 @@ where
         .header(HOST, "engine")
         .body(Empty::<Bytes>::new())?;
     let answered = async {
-        let answer = sender.send_request(request).await?;
-        let status = answer.status();
-        let body = Limited::new(answer.into_body(), LONGEST).collect().await;
+        let (head, body) = sender.send_request(request).await?.into_parts();
+        let body = Limited::new(body, LONGEST).collect().await;
         let body = body.map_err(too_long_or)?;
-        Ok((status, body.to_bytes()))
+        Ok(Response::from_parts(head, body.to_bytes()))
     };
     // The connection does its work while it is waited for, and says nothing of its own.
     tokio::select! {
