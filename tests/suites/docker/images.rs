@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use bollard::query_parameters::RemoveImageOptions;
 use prx_host::model::Event;
 use prx_host::{Ending, Execution, Program, RuntimeAdapter as _, RuntimeError};
@@ -46,7 +46,9 @@ async fn a_missing_image_is_pulled_once_with_progress_and_not_on_the_calls_time(
         "{heard:?}"
     );
 
-    // Who listens to a call hears of the pull it waits for, too.
+    // Who listens to a call hears of the pull it waits for, too. An image that a container has
+    // can not be removed.
+    yard.emptied().await?;
     client
         .remove_image(&yard.image, None::<RemoveImageOptions>, None)
         .await?;
@@ -115,8 +117,10 @@ async fn an_image_that_no_registry_has_is_an_error_and_the_next_call_asks_again(
 
 #[tokio::test]
 async fn a_call_can_be_cancelled_while_a_registry_says_nothing() -> Result<()> {
-    // Takes connections and never answers.
-    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    // Takes connections and never answers, where the engine finds registries.
+    let registry = containers::image_in_registry()?;
+    let (host, _) = registry.split_once(':').context("a port")?;
+    let silent = tokio::net::TcpListener::bind((host, 0)).await?;
     let image = format!("{}/prx-test/never:1", silent.local_addr()?);
     let yard = Yard::new()?;
     let adapter = yard.adapter().await?.with_image(&image);
@@ -125,12 +129,12 @@ async fn a_call_can_be_cancelled_while_a_registry_says_nothing() -> Result<()> {
     let mut execution = Execution::new(Program::Shell("true"), &none, Duration::from_secs(1));
     execution.cancel = Some(&token);
     let asked = async {
-        let connection = silent.accept().await;
+        let connection = tokio::time::timeout(LONG, silent.accept()).await;
         token.cancel();
         connection
     };
     let (output, connection) = tokio::join!(adapter.run(execution), asked);
-    connection?;
+    connection.context("nobody asked")??;
     assert_eq!(output?.ending, Ending::Cancelled);
     Ok(())
 }

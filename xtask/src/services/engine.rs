@@ -18,7 +18,7 @@ const REQUEST: Duration = Duration::from_mins(2);
 
 /// A running engine.
 pub struct Engine {
-    socket: PathBuf,
+    socket: Socket,
     // Ends before its bridge does.
     #[allow(dead_code, reason = "held for its end")]
     daemon: Started,
@@ -32,10 +32,10 @@ impl Engine {
     /// Starts one that keeps everything in a folder.
     pub fn start(folder: &Path) -> Result<Self> {
         let bridge = Bridge::new()?;
-        let socket = folder.join("docker.sock");
+        let socket = Socket(folder.join("docker.sock"));
         let at = |name: &str| folder.join(name).display().to_string();
         let arguments = [
-            format!("--host=unix://{}", socket.display()),
+            format!("--host=unix://{}", socket.0.display()),
             format!("--data-root={}", at("data")),
             format!("--exec-root={}", at("run")),
             format!("--pidfile={}", at("pid")),
@@ -55,20 +55,29 @@ impl Engine {
             bridge,
         };
         let socket = engine.socket.clone();
-        engine
-            .daemon
-            .until(|| request(&socket, "GET", "/_ping", &[], b"").is_ok())?;
+        engine.daemon.until(|| socket.get("/_ping").is_ok())?;
         Ok(engine)
     }
 
     /// Where it answers.
-    pub fn socket(&self) -> &Path {
+    pub fn socket(&self) -> &Socket {
         &self.socket
+    }
+}
+
+/// Where an engine answers.
+#[derive(Clone)]
+pub struct Socket(pub PathBuf);
+
+impl Socket {
+    /// What it answers.
+    pub fn get(&self, path: &str) -> Result<String> {
+        request(&self.0, "GET", path, &[], b"")
     }
 
     /// Posts to it; gives what it answers.
     pub fn post(&self, path: &str, headers: &[&str], body: &[u8]) -> Result<String> {
-        request(&self.socket, "POST", path, headers, body)
+        request(&self.0, "POST", path, headers, body)
     }
 }
 

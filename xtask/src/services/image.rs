@@ -7,14 +7,14 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use super::engine::Engine;
+use super::engine::Socket;
 use crate::command;
 
 /// Of the image, so that tests can tell it from this machine's.
 const VARIABLE: &str = "EDITOR=vi-of-the-image";
 
-/// Makes the image in an empty folder and loads it into an engine.
-pub fn load(engine: &Engine, busybox: &Path, folder: &Path, image: &str) -> Result<()> {
+/// Makes the image in an empty folder: an archive of its files.
+pub fn pack(busybox: &Path, folder: &Path) -> Result<Vec<u8>> {
     let programs = folder.join("bin");
     fs::create_dir(&programs)?;
     fs::copy(busybox, programs.join("busybox"))?;
@@ -30,13 +30,17 @@ pub fn load(engine: &Engine, busybox: &Path, folder: &Path, image: &str) -> Resu
     fs::set_permissions(folder, fs::Permissions::from_mode(0o755))?;
     // A program that nobody may run.
     fs::write(folder.join("etc/not-executable"), "text\n")?;
-    let packed = packed(folder)?;
+    packed(folder)
+}
+
+/// Makes an image of an archive.
+pub fn load(engine: &Socket, packed: &[u8], image: &str) -> Result<()> {
     let (name, tag) = image.split_once(':').context("an image has a tag")?;
     let change = format!("ENV {VARIABLE}")
         .replace(' ', "%20")
         .replace('=', "%3D");
     let path = format!("/images/create?fromSrc=-&repo={name}&tag={tag}&changes={change}");
-    engine.post(&path, &["Content-Type: application/x-tar"], &packed)?;
+    engine.post(&path, &["Content-Type: application/x-tar"], packed)?;
     Ok(())
 }
 
@@ -56,7 +60,7 @@ fn packed(folder: &Path) -> Result<Vec<u8>> {
 }
 
 /// Puts an image of the engine into a registry, under the same name.
-pub fn push(engine: &Engine, image: &str, registry: &str) -> Result<()> {
+pub fn push(engine: &Socket, image: &str, registry: &str) -> Result<()> {
     let (name, tag) = image.split_once(':').context("an image has a tag")?;
     let there = format!("{registry}/{name}");
     engine.post(

@@ -6,11 +6,15 @@
 
 mod engine;
 mod image;
+mod others;
 pub mod packages;
+mod quarters;
 mod registry;
 mod started;
 
 use std::ffi::OsString;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -18,6 +22,7 @@ use tempfile::TempDir;
 
 use crate::steps::Steps;
 use engine::Engine;
+pub use others::{Other, OtherEngine};
 use registry::Registry;
 
 /// The image that tests run.
@@ -28,6 +33,8 @@ pub struct Services {
     // In this order they end; their folder goes last.
     registry: Registry,
     engine: Engine,
+    /// The image, as an archive of its files.
+    packed: Vec<u8>,
     /// Where everything of theirs is.
     #[allow(dead_code, reason = "held for its end")]
     folder: TempDir,
@@ -44,7 +51,7 @@ impl Services {
             let services = start(&busybox)?;
             let remark = format!(
                 "an engine at `{}`, a registry at `{}`",
-                services.engine.socket().display(),
+                services.engine.socket().0.display(),
                 services.registry.address()
             );
             Ok((remark, services))
@@ -52,9 +59,13 @@ impl Services {
     }
 
     /// The variables through which tests find the services.
-    pub fn variables(&self) -> [(&'static str, OsString); 3] {
+    pub fn variables(&self) -> [(&'static str, OsString); 4] {
         [
-            ("PRX_TEST_DOCKER_SOCKET", self.engine.socket().into()),
+            ("PRX_TEST_ENGINE", "docker".into()),
+            (
+                "PRX_TEST_DOCKER_SOCKET",
+                self.engine.socket().0.clone().into(),
+            ),
             ("PRX_TEST_IMAGE", IMAGE.into()),
             ("PRX_TEST_REGISTRY", self.registry.address().into()),
         ]
@@ -68,20 +79,28 @@ fn start(busybox: &Path) -> Result<Services> {
              `sudo -E cargo xtask test`, or name parts that need none: `cargo xtask test unit`"
         );
     }
-    // Sockets have short names only.
-    let folder = tempfile::Builder::new()
-        .prefix("prx-")
-        .tempdir()
-        .context("could not make a folder for services")?;
+    let folder = folder_for_all()?;
     let registry = Registry::start(&sub_folder(&folder, "registry")?)?;
     let engine = Engine::start(&sub_folder(&folder, "engine")?)?;
-    image::load(&engine, busybox, &sub_folder(&folder, "image")?, IMAGE)?;
-    image::push(&engine, IMAGE, registry.address())?;
+    let packed = image::pack(busybox, &sub_folder(&folder, "image")?)?;
+    image::load(engine.socket(), &packed, IMAGE)?;
+    image::push(engine.socket(), IMAGE, registry.address())?;
     Ok(Services {
         registry,
         engine,
+        packed,
         folder,
     })
+}
+
+/// A folder through which everybody may pass.
+fn folder_for_all() -> Result<TempDir> {
+    // Sockets have short names only.
+    tempfile::Builder::new()
+        .prefix("prx-")
+        .permissions(Permissions::from_mode(0o711))
+        .tempdir()
+        .context("could not make a folder for services")
 }
 
 fn sub_folder(folder: &TempDir, name: &str) -> Result<PathBuf> {

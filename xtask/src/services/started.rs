@@ -49,6 +49,11 @@ impl Started {
         })
     }
 
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits until it is ready. It may end before that.
     pub fn until(&mut self, is_ready: impl Fn() -> bool) -> Result<()> {
         let start = Instant::now();

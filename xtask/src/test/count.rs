@@ -35,6 +35,13 @@ pub struct Count {
 }
 
 impl Count {
+    /// Adds what another run counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.ignored += other.ignored;
+    }
+
     /// Adds what a line such as `test result: ok. 5 passed; 0 failed; 1 ignored; ...` says.
     fn add(&mut self, line: &str) {
         let Some((_, numbers)) = line

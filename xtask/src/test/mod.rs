@@ -5,26 +5,27 @@ mod count;
 mod parts;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
+use std::process::Command;
 
 use anyhow::{Result, bail};
 
 use crate::clients;
 use crate::guests::{self, Modules};
 use crate::programs;
-use crate::services::Services;
+use crate::services::{OtherEngine, Services};
 use crate::steps::Steps;
 use crate::wasm_target;
 use crate::workspace::Workspace;
 use count::{Count, counted};
-use parts::{Part, chosen};
+use parts::{Part, Run, chosen};
 
 /// `cargo xtask test`
 #[derive(clap::Args)]
 pub struct Request {
-    /// Parts to run (`unit`, `end-to-end`, `conformance`, `workspace`, `without-wasm`; the
-    /// last two are everything, and the default). Any other word is part of the names of the
-    /// tests to run.
+    /// Parts to run: `unit`, `end-to-end` and `conformance`; `workspace`, `without-wasm`,
+    /// `podman`, `rootless-docker` and `rootless-podman`, which are everything, and the
+    /// default. Any other word is part of the names of the tests to run, with the usual
+    /// engine for containers if none is named.
     #[arg(value_name = "PART|FILTER")]
     words: Vec<String>,
 }
@@ -70,12 +71,30 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<()> {
     let mut ran = 0;
     for part in parts {
         steps.run(part.title, || {
-            let (count, status) = run_part(workspace, part, &given, &filters)?;
-            ran += count.passed + count.failed;
-            if !status.success() {
-                bail!("{count} ({status})");
+            let engine = match part.engine.zip(given.services) {
+                Some((other, services)) => Some(OtherEngine::start(other, services)?),
+                None => None,
+            };
+            let mut all = Count::default();
+            let mut failed = None;
+            for run in part.runs {
+                let mut test = test_of(workspace, part, run, &given)?;
+                if let Some(engine) = &engine {
+                    let runner = format!("target.'cfg(unix)'.runner = {:?}", engine.runner);
+                    test.args(["--config", &runner]);
+                }
+                test.arg("--")
+                    .args(part.filter.filter(|_| filters.is_empty()));
+                test.args(run.skipped.iter().flat_map(|name| ["--skip", name]));
+                let (count, status) = counted(test.args(&filters))?;
+                all.merge(&count);
+                failed = failed.or((!status.success()).then_some(status));
             }
-            Ok(count.to_string())
+            ran += all.passed + all.failed;
+            match failed {
+                Some(status) => bail!("{all} ({status})"),
+                None => Ok(all.to_string()),
+            }
         });
     }
     if ran == 0 && !filters.is_empty() {
@@ -147,18 +166,10 @@ struct Given<'a> {
     services: Option<&'a Services>,
 }
 
-fn run_part(
-    workspace: &Workspace,
-    part: &Part,
-    given: &Given<'_>,
-    filters: &[String],
-) -> Result<(Count, ExitStatus)> {
+/// A run of `cargo test`, to which arguments for the tests themselves may be added.
+fn test_of(workspace: &Workspace, part: &Part, run: &Run, given: &Given<'_>) -> Result<Command> {
     let mut test = workspace.cargo("test");
-    test.arg("--no-fail-fast")
-        .args(part.arguments)
-        .arg("--")
-        .args(part.filter.filter(|_| filters.is_empty()))
-        .args(filters);
+    test.arg("--no-fail-fast").args(run.arguments);
     if let Some(modules) = given.modules {
         test.envs(modules.variables());
     }
@@ -175,5 +186,5 @@ fn run_part(
     if let Some(services) = given.services {
         test.envs(services.variables());
     }
-    counted(&mut test)
+    Ok(test)
 }

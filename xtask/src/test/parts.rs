@@ -1,14 +1,14 @@
 //! The parts of the tests that can be asked for by name, and what each of them needs.
 
 use crate::guests::GUESTS;
+use crate::services::Other;
 
 /// A part of the tests that can be asked for by name.
 #[allow(clippy::struct_excessive_bools, reason = "independent facts of a part")]
 pub struct Part {
     pub name: &'static str,
     pub title: &'static str,
-    /// For `cargo test`.
-    pub arguments: &'static [&'static str],
+    pub runs: &'static [Run],
     /// Only tests with this in their names, where nobody asks for others.
     pub filter: Option<&'static str>,
     /// Whether its tests look for built modules.
@@ -19,8 +19,62 @@ pub struct Part {
     pub needs_services: bool,
     /// Whether cargo builds the program beside its tests, with the same dependencies.
     pub builds_program: bool,
+    /// The engine for containers that its tests have in the place of the usual one.
+    pub engine: Option<Other>,
     /// Whether it runs when no part is named. The others are within one that does.
     pub by_default: bool,
+}
+
+/// One run of `cargo test`.
+pub struct Run {
+    /// For `cargo test`.
+    pub arguments: &'static [&'static str],
+    /// None of the tests with one of these in their names.
+    pub skipped: &'static [&'static str],
+}
+
+impl Run {
+    const fn of(arguments: &'static [&'static str]) -> Self {
+        Self {
+            arguments,
+            skipped: &[],
+        }
+    }
+}
+
+/// The runs of an engine beside the usual one.
+const OF_ENGINE: &[Run] = &[
+    Run::of(&["--package", "prx-tests", "--test", "docker"]),
+    Run {
+        arguments: &["--package", "prx-tests", "--test", "adapters"],
+        // Of the others there, those that need an engine need modules, too.
+        skipped: &[
+            "choice::",
+            "lifetime::",
+            "limits::",
+            "machine::",
+            "native::",
+            "sandbox::",
+            "tool_file::",
+            "wasm::",
+        ],
+    },
+];
+
+/// The tests that an engine beside the usual one is held to.
+const fn of_engine(name: &'static str, title: &'static str, engine: Other) -> Part {
+    Part {
+        name,
+        title,
+        runs: OF_ENGINE,
+        filter: None,
+        needs_modules: false,
+        needs_clients: false,
+        needs_services: true,
+        builds_program: false,
+        engine: Some(engine),
+        by_default: true,
+    }
 }
 
 /// All parts, in the order in which they run. The guests have no tests of their own, and
@@ -29,30 +83,38 @@ pub const PARTS: &[Part] = &[
     Part {
         name: "unit",
         title: "Unit tests",
-        arguments: &["--workspace", "--exclude", GUESTS, "--lib", "--bins"],
+        runs: &[Run::of(&[
+            "--workspace",
+            "--exclude",
+            GUESTS,
+            "--lib",
+            "--bins",
+        ])],
         filter: None,
         needs_modules: false,
         needs_clients: false,
         needs_services: false,
         builds_program: false,
+        engine: None,
         by_default: false,
     },
     Part {
         name: "end-to-end",
         title: "End-to-end tests",
-        arguments: &["--package", "prx-tests"],
+        runs: &[Run::of(&["--package", "prx-tests"])],
         filter: None,
         needs_modules: true,
         needs_clients: true,
         needs_services: true,
         builds_program: false,
+        engine: None,
         by_default: false,
     },
     Part {
         name: "conformance",
         title: "The official conformance suite",
         // With a test of the host's own package cargo builds the program, too.
-        arguments: &[
+        runs: &[Run::of(&[
             "--workspace",
             "--exclude",
             GUESTS,
@@ -60,52 +122,70 @@ pub const PARTS: &[Part] = &[
             "clients",
             "--test",
             "config",
-        ],
+        ])],
         filter: Some("conformance"),
         needs_modules: true,
         needs_clients: true,
         needs_services: false,
         builds_program: true,
+        engine: None,
         by_default: false,
     },
     Part {
         name: "workspace",
         title: "All tests of the workspace",
-        arguments: &["--workspace", "--exclude", GUESTS],
+        runs: &[Run::of(&["--workspace", "--exclude", GUESTS])],
         filter: None,
         needs_modules: true,
         needs_clients: true,
         needs_services: true,
         builds_program: true,
+        engine: None,
         by_default: true,
     },
     Part {
         name: "without-wasm",
         title: "The host without its WebAssembly engine",
-        arguments: &["--package", "prx-host", "--no-default-features"],
+        runs: &[Run::of(&["--package", "prx-host", "--no-default-features"])],
         filter: None,
         needs_modules: true,
         needs_clients: false,
         needs_services: false,
         builds_program: false,
+        engine: None,
         by_default: true,
     },
+    of_engine("podman", "Containers of Podman", Other::Podman),
+    of_engine(
+        "rootless-docker",
+        "Containers of rootless Docker",
+        Other::RootlessDocker,
+    ),
+    of_engine(
+        "rootless-podman",
+        "Containers of rootless Podman",
+        Other::RootlessPodman,
+    ),
 ];
 
-/// The parts that are named, or those by default; and the words that name none.
+/// The parts that are named, or those by default; and the words that name none. Who asks for
+/// tests by their names is not made to wait for every engine, unless it is named.
 pub fn chosen(words: &[String]) -> (Vec<&'static Part>, Vec<String>) {
     let named: Vec<_> = PARTS
         .iter()
         .filter(|part| words.iter().any(|word| word == part.name))
         .collect();
-    let filters = words
+    let filters: Vec<String> = words
         .iter()
         .filter(|word| PARTS.iter().all(|part| part.name != **word))
         .cloned()
         .collect();
     if named.is_empty() {
         (
-            PARTS.iter().filter(|part| part.by_default).collect(),
+            PARTS
+                .iter()
+                .filter(|part| part.by_default && (filters.is_empty() || part.engine.is_none()))
+                .collect(),
             filters,
         )
     } else {
@@ -125,7 +205,9 @@ mod tests {
     fn without_words_everything_runs_once() {
         let (parts, filters) = chosen(&[]);
         let names: Vec<_> = parts.iter().map(|part| part.name).collect();
-        assert_eq!(names, ["workspace", "without-wasm"]);
+        let engines = ["podman", "rootless-docker", "rootless-podman"];
+        assert_eq!(names[..2], ["workspace", "without-wasm"]);
+        assert_eq!(names[2..], engines);
         assert!(filters.is_empty());
     }
 

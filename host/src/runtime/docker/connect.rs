@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bollard::{API_DEFAULT_VERSION, ClientVersion, Docker};
+use hyper::header::HeaderMap;
 use tokio::time::timeout;
 
 use super::engine::Engine;
@@ -18,8 +19,12 @@ use crate::config::{Config, Environment};
 use crate::model::Shown as _;
 use crate::runtime::{Result, RuntimeError};
 
-/// For everything by which an engine shows that it is there and which one it is.
+/// For a sign of life.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// For everything that an engine which lives tells of itself. Podman asks other programs for it,
+/// which takes seconds on a slow machine.
+const INTRODUCTION: Duration = Duration::from_secs(20);
 
 /// For a single request later on, in seconds; also on a machine with a slow disk.
 const REQUEST_SECONDS: u64 = 60;
@@ -153,17 +158,23 @@ async fn open(address: &Address) -> Result<Connection> {
     if let Address::Socket(path) = address {
         knock(path).await?;
     }
-    match timeout(PATIENCE, introduce(address)).await {
-        Ok(introduced) => introduced,
-        Err(_) => Err(unavailable(
+    let silent = |limit: Duration| {
+        unavailable(
             format!(
                 "what listens at `{address}` did not answer within {} s",
-                PATIENCE.as_secs()
+                limit.as_secs()
             ),
             "look after the engine (`sudo systemctl restart docker`), or name another socket in \
              `runtime.docker.socket`",
-        )),
-    }
+        )
+    };
+    let answered = timeout(PATIENCE, plain::ping(address)).await;
+    let headers = answered
+        .map_err(|_| silent(PATIENCE))?
+        .map_err(|error| strange(address, &said(&error)))?;
+    timeout(INTRODUCTION, introduce(address, &headers))
+        .await
+        .unwrap_or_else(|_| Err(silent(INTRODUCTION)))
 }
 
 /// Whether somebody listens; the system tells best why not.
@@ -195,13 +206,12 @@ async fn knock(path: &Path) -> Result<()> {
     })
 }
 
-async fn introduce(address: &Address) -> Result<Connection> {
+async fn introduce(address: &Address, headers: &HeaderMap) -> Result<Connection> {
     let at_least = ClientVersion {
         major_version: OLDEST.0,
         minor_version: OLDEST.1,
     };
     let strange = |error: bollard::errors::Error| strange(address, &said(&error));
-    let headers = plain::ping(address).await.map_err(strange)?;
     // Podman's answers cost it a third of a second each, so it is asked for one only.
     let is_podman = headers.contains_key("libpod-api-version");
     let client = if is_podman {

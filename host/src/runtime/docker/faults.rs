@@ -18,23 +18,21 @@ pub(super) fn said(error: &Error) -> String {
         Error::DockerResponseServerError { message, .. } => one_line(message),
         Error::DockerStreamError { error } => one_line(error),
         Error::RequestTimeoutError => "it did not answer in time".to_owned(),
-        // The innermost cause says most: "connection refused", "broken pipe".
-        other => one_line(&causes(other).last().unwrap_or(other).to_string()),
+        other => {
+            // The innermost cause says most: "connection refused", "broken pipe".
+            let mut innermost: &dyn std::error::Error = other;
+            while let Some(source) = innermost.source() {
+                innermost = source;
+            }
+            one_line(&innermost.to_string())
+        }
     }
-}
-
-/// The error, what caused it, what caused that, and so on.
-fn causes(error: &Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
-    let outermost: &(dyn std::error::Error + 'static) = error;
-    std::iter::successors(Some(outermost), |error| error.source())
 }
 
 /// The other end closed the connection without having read all that was sent. Whatever it had
 /// said before was received.
 pub(super) fn is_closed_unread(error: &Error) -> bool {
-    causes(error)
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|cause| cause.kind() == io::ErrorKind::ConnectionReset)
+    matches!(error, Error::IOError { err } if err.kind() == io::ErrorKind::ConnectionReset)
 }
 
 fn one_line(text: &str) -> String {
@@ -307,6 +305,15 @@ mod tests {
             "{error}"
         );
         assert!(error.contains("`podman info`"), "{error}");
+    }
+
+    #[test]
+    fn a_connection_that_the_other_end_closed_unread_is_known() {
+        let reset = io::Error::from(io::ErrorKind::ConnectionReset);
+        assert!(is_closed_unread(&reset.into()));
+        let broken = io::Error::from(io::ErrorKind::BrokenPipe);
+        assert!(!is_closed_unread(&broken.into()));
+        assert!(!is_closed_unread(&answered(500, "connection reset")));
     }
 
     #[test]
