@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use bollard::models::ContainerSummary;
@@ -213,11 +213,12 @@ impl Yard {
 pub async fn list(socket: &Path) -> Result<Vec<ContainerSummary>> {
     let client = client(socket)?;
     let options = ListContainersOptionsBuilder::new().all(true).build();
+    let began = Instant::now();
     loop {
         match client.list_containers(Some(options.clone())).await {
             // Podman calls one `stopped` for a moment, which is not Docker's word. It also
             // lists what is being removed, or made, and then does not find all of it.
-            Err(error) if is_passing(&error) => {
+            Err(error) if is_passing(&error) && began.elapsed() < LONG => {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
             listed => return Ok(listed?),

@@ -140,11 +140,8 @@ fn podman_files(quarters: &Quarters, registry: &str) -> Result<Vec<(&'static str
     let containers = format!(
         "[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=1024:1024\"]\n\
          [engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n\
-         lock_type = \"file\"\nruntime = \"runc\"\nstatic_dir = {:?}\ntmp_dir = {:?}\n\
-         volume_path = {:?}\n",
-        at("run/static"),
+         runtime = \"runc\"\ntmp_dir = {:?}\n",
         at("run/tmp"),
-        at("run/volumes"),
     );
     let storage = format!(
         "[storage]\ndriver = \"overlay\"\ngraphroot = {:?}\nrunroot = {:?}\n",

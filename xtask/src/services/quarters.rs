@@ -27,6 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Makes it: arguments are the folder and the address.
 const INIT: &str = r#"set -e
 for name in passwd group subuid subgid; do mount --bind "$1/$name" "/etc/$name"; done
+mount -t tmpfs -o mode=1777 shm /dev/shm
 ip link set lo up
 ip address add "$2/32" dev lo
 touch "$1/ready"

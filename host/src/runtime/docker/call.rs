@@ -321,7 +321,7 @@ impl<'a> Container<'a> {
         }
         let client = &self.shared.connection.client;
         let disposed = timeout(LAST_WORDS, self.leftover.dispose(client)).await;
-        self.gone = matches!(disposed, Ok(Ok(_)));
+        self.gone = matches!(disposed, Ok(Ok(_))) && !self.leftover.may_return;
     }
 
     /// Gets rid of one that was stopped while it began. Whether it exists may not be known.
