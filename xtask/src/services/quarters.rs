@@ -119,7 +119,7 @@ impl Quarters {
             "--mount".into(),
             "--pid".into(),
             "--net".into(),
-            format!("--wd={}", self.at("home").display()),
+            "--wd=/".into(),
             "--".into(),
         ];
         if who == Who::Ordinary {
