@@ -1,6 +1,7 @@
 //! Engines that are not there, not ours to use, not engines, or silent: each is an error
 //! within seconds that says what to do.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,9 +10,14 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use prx_host::config::{Config, Environment};
-use prx_host::{DockerAdapter, Health, RuntimeAdapter as _, RuntimeError, docker_health};
+use prx_host::{
+    DockerAdapter, Ending, Execution, Health, Program, RuntimeAdapter as _, RuntimeError,
+    docker_health,
+};
 use prx_tests::containers::{Kind, LONG, Yard};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+
+use crate::own::{Engine, yard_on};
 
 /// Why that engine can not be used, as an error and as the doctor says it.
 async fn refused(yard: &Yard) -> Result<(String, String)> {
@@ -58,6 +64,29 @@ async fn a_good_engine_is_told_by_its_version_and_its_ways() -> Result<()> {
     assert_eq!(unlimited, expected, "{notes}");
     assert!(yard.adapter().await?.is_available().await);
     Ok(())
+}
+
+#[tokio::test]
+async fn an_engine_whose_init_program_is_missing_goes_without() -> Result<()> {
+    // Docker says so beforehand, and to hide a file takes root.
+    if Kind::given()? != Kind::Podman {
+        return Ok(());
+    }
+    let engine = Engine::start_without(Some("/usr/libexec/podman")).await?;
+    let engine = engine.context("it is Podman")?;
+    let yard = yard_on(&engine).await?;
+    let adapter = yard.adapter().await?;
+    let none = HashMap::new();
+    for code in [0, 7] {
+        let line = format!("tr '\\0' ' ' < /proc/1/cmdline; exit {code}");
+        let execution = Execution::new(Program::Shell(&line), &none, LONG);
+        let output = adapter.run(execution).await?;
+        assert_eq!(output.exit_code, Some(code), "{output:?}");
+        ensure!(output.stdout.bytes.starts_with(b"sh -c "), "{output:?}");
+    }
+    let execution = Execution::new(Program::Shell("sleep 1000"), &none, LONG / 20);
+    assert_eq!(adapter.run(execution).await?.ending, Ending::TimedOut);
+    yard.emptied().await
 }
 
 #[tokio::test]

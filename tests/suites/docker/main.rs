@@ -6,6 +6,7 @@ mod engines;
 mod images;
 mod isolation;
 mod limits;
+mod own;
 mod ready;
 mod streams;
 mod sweep;

@@ -138,9 +138,9 @@ fn podman_files(quarters: &Quarters, registry: &str) -> Result<Vec<(&'static str
     let at = |name: &str| quarters.at(name).display().to_string();
     // Limits of processes can not be raised everywhere, and it would.
     let containers = format!(
-        "[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=1024:1024\"]\n\
-         [engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n\
-         runtime = \"runc\"\ntmp_dir = {:?}\n",
+        "[engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n\
+         runtime = \"runc\"\ntmp_dir = {:?}\n\
+         [containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=1024:1024\"]\n",
         at("run/tmp"),
     );
     let storage = format!(

@@ -80,7 +80,8 @@ pub fn run(workspace: &Workspace, request: &Request) -> Result<()> {
             for run in part.runs {
                 let mut test = test_of(workspace, part, run, &given)?;
                 if let Some(engine) = &engine {
-                    let runner = format!("target.'cfg(unix)'.runner = {:?}", engine.runner);
+                    let runner = engine.runner.display().to_string();
+                    let runner = format!("target.'cfg(unix)'.runner = {runner:?}");
                     test.args(["--config", &runner]);
                 }
                 test.arg("--")
