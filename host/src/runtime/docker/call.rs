@@ -277,13 +277,12 @@ impl<'a> Container<'a> {
                 out_of_memory: false,
             });
         }
-        let inspected = client.inspect_container(self.name(), None).await;
-        let state = inspected.map_err(|error| failed(&error))?.state;
-        let state = state.ok_or_else(cut_off)?;
+        let connection = &self.shared.connection;
+        let inspected = memory::State::of(connection, self.name()).await;
+        let state = inspected.map_err(|error| failed(&error))?;
         Ok(End {
-            exit_code: state.exit_code.ok_or_else(cut_off)?,
-            out_of_memory: memory::ran_out(client, self.kind(), self.name(), &state, self.began)
-                .await,
+            exit_code: state.exit_code,
+            out_of_memory: memory::ran_out(connection, self.name(), &state, self.began).await,
         })
     }
 

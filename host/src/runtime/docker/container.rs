@@ -100,6 +100,8 @@ impl Plan<'_> {
             attach_stdout: Some(true),
             attach_stderr: Some(true),
             tty: Some(false),
+            // Podman asks a command to end before it removes it by force, and waits that long.
+            stop_timeout: Some(0),
             network_disabled: self.hosts.map(|_| true),
             healthcheck: self.has_healthcheck.then(|| HealthConfig {
                 test: Some(vec!["NONE".to_owned()]),

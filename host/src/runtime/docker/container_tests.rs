@@ -92,6 +92,7 @@ fn a_container_is_as_weak_as_the_documents_say() {
     let body = body(&execution(Program::Shell("true"), &none));
     assert_eq!(body.user.as_deref(), Some("1000:100"));
     assert_eq!(body.working_dir.as_deref(), Some("/workspace/a"));
+    assert_eq!(body.stop_timeout, Some(0), "it is ended at once");
     let host = body.host_config.expect("limits");
     assert_eq!(host.memory, Some(64 << 20));
     assert_eq!(host.memory_swap, Some(64 << 20));
