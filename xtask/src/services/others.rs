@@ -12,12 +12,13 @@ use super::started::Started;
 use super::{IMAGE, Services, image, packages, registry};
 
 /// Programs of all of them, and their packages.
-const NEEDED: [(&str, &str); 6] = [
+const NEEDED: [(&str, &str); 7] = [
     ("catatonit", "catatonit"),
     ("iptables", "iptables"),
     ("newuidmap", "uidmap"),
     ("nsenter", "util-linux"),
     ("podman", "podman"),
+    ("rootlesskit", "rootlesskit"),
     ("slirp4netns", "slirp4netns"),
 ];
 
