@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use anyhow::{Context as _, Result, ensure};
 use prx_host::{
-    DockerAdapter, Ending, Execution, ExecutionOutput, Program, RuntimeAdapter as _, RuntimeError,
-    docker_health,
+    DockerAdapter, Ending, Execution, ExecutionOutput, Host, Program, RuntimeAdapter as _,
+    RuntimeError, docker_health,
 };
 use prx_tests::containers::{Kind, LONG, Yard, printed};
 
@@ -17,6 +17,11 @@ async fn limited(yard: &Yard, key: &str) -> Result<Option<DockerAdapter>> {
     if Kind::given()?.enforces_limits() {
         return Ok(Some(yard.adapter().await?));
     }
+    let with_tool = Yard::with(&format!(
+        "{}[tools.custom.boxed]\ntype = \"docker\"\ncommand = \"true\"\n",
+        yard.docker
+    ))?;
+    let yard = &with_tool;
     let error = yard.adapter().await.err();
     let error = error.context("a limit that is not enforced")?.to_string();
     ensure!(
@@ -25,6 +30,13 @@ async fn limited(yard: &Yard, key: &str) -> Result<Option<DockerAdapter>> {
     );
     ensure!(error.contains("config.toml:"), "{error}");
     ensure!(error.contains("can not enforce"), "{error}");
+    let builder = Host::builder(yard.config()?).environment(yard.environment());
+    let host = Box::pin(builder.open()).await?;
+    let not_ready = host.not_ready(&host.snapshot()).await;
+    ensure!(
+        not_ready.iter().any(|it| error.contains(&it.reason)),
+        "{not_ready:?}"
+    );
     let health = docker_health(&yard.config()?, &yard.environment()).await;
     ensure!(
         !health.usable && error.ends_with(&health.notes[0]),

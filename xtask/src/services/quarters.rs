@@ -96,7 +96,9 @@ impl Quarters {
             ADDRESS.to_owned(),
         ]);
         let arguments: Vec<_> = arguments.collect();
-        let mut machine = Started::new("unshare", &arguments, &folder.join("log"))?;
+        // It takes no other signal; what it started ends with it.
+        let log = folder.join("log");
+        let mut machine = Started::with_last("KILL", "unshare", &arguments, &log)?;
         machine.until(|| folder.join("ready").exists())?;
         Ok(Self {
             folder: folder.to_owned(),
@@ -184,8 +186,7 @@ impl Quarters {
 
 impl Drop for Quarters {
     fn drop(&mut self) {
-        // With it the system ends everything in here, and then `unshare` ends, which takes no
-        // signal itself.
+        // With it the system ends everything in here, and then `unshare` ends.
         let init = self.init.to_string();
         if let Err(error) = crate::command::quietly(Command::new("kill").args(["-KILL", &init])) {
             eprintln!("warning: {error:#}");

@@ -30,11 +30,21 @@ pub struct Started {
 impl Started {
     /// Starts a program; what it says goes to a file.
     pub fn new(name: &'static str, arguments: &[String], log: &Path) -> Result<Self> {
+        Self::with_last("TERM", name, arguments, log)
+    }
+
+    /// One that is to end by another signal when this program is gone.
+    pub fn with_last(
+        signal: &str,
+        name: &'static str,
+        arguments: &[String],
+        log: &Path,
+    ) -> Result<Self> {
         let program = packages::find(name).with_context(|| format!("there is no `{name}`"))?;
         let said = File::create(log)?;
         // Also when this program is killed, the system tells the service to end.
         let child = Command::new("setpriv")
-            .args(["--pdeathsig", "TERM"])
+            .args(["--pdeathsig", signal])
             .arg(program)
             .args(arguments)
             .stdin(Stdio::null())

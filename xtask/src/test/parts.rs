@@ -42,11 +42,11 @@ impl Run {
     }
 }
 
-/// The runs of an engine beside the usual one.
+/// The runs of an engine beside the usual one: of the whole workspace, for which all is built.
 const OF_ENGINE: &[Run] = &[
-    Run::of(&["--package", "prx-tests", "--test", "docker"]),
+    Run::of(&["--workspace", "--exclude", GUESTS, "--test", "docker"]),
     Run {
-        arguments: &["--package", "prx-tests", "--test", "adapters"],
+        arguments: &["--workspace", "--exclude", GUESTS, "--test", "adapters"],
         // Of the others there, those that need an engine need modules, too.
         skipped: &[
             "choice::",

@@ -145,7 +145,10 @@ impl<'a> Container<'a> {
             .build();
         let command = plan.program();
         let attached = client.attach_container(self.name(), Some(streams)).await;
-        // Podman makes the program ready here.
+        // Podman makes the program ready here, and has not begun to start it.
+        if (attached.as_ref().err()).is_some_and(|error| status(error).is_some()) {
+            self.leftover.may_return = false;
+        }
         let kind = self.kind();
         let attached = attached.map_err(|error| not_attached(kind, &error, command, plan.image))?;
         let started = client.start_container(self.name(), None).await;
@@ -171,7 +174,7 @@ impl<'a> Container<'a> {
         if plan.hosts.is_some_and(|file| reason.contains(file)) {
             self.shared.hosts.refuse(&reason);
             self.lacks = Some(Extra::Hosts);
-        } else if plan.init && reason.contains("container-init binary not found") {
+        } else if plan.init && reason.contains("init binary") {
             tracing::warn!(
                 reason,
                 "a command that is process 1 of its container ignores signals that it does not \
@@ -215,7 +218,8 @@ impl<'a> Container<'a> {
     ) -> Result<ExecutionOutput> {
         let AttachContainerResults { output, input } = attached;
         // Fused: its end may lie behind when the call is stopped.
-        let mut read = pin!(captures.read(output).fuse());
+        let hangs_up = self.shared.connection.hangs_up_on_input();
+        let mut read = pin!(captures.read(output, hangs_up).fuse());
         let ended = tokio::select! {
             biased;
             end = self.end(read.as_mut()) => Ok(end?),
@@ -264,7 +268,11 @@ impl<'a> Container<'a> {
         };
         let mut answers = client.wait_container(self.name(), Some(options));
         let told = match answers.next().await {
-            Some(Ok(ended)) => ended.status_code,
+            Some(Ok(ended)) => match ended.error.and_then(|error| error.message) {
+                None => ended.status_code,
+                // Podman's code is 0 then.
+                Some(reason) => return Err(untold(self.kind(), &reason)),
+            },
             Some(Err(Error::DockerContainerWaitError { code, .. })) => code,
             Some(Err(error)) => return Err(failed(&error)),
             None => return Err(cut_off()),
@@ -337,6 +345,13 @@ impl Drop for Container<'_> {
             self.shared.caretaker.take(self.leftover.clone());
         }
     }
+}
+
+fn untold(kind: Kind, reason: &str) -> RuntimeError {
+    let reason = format!(
+        "the engine can not say how the container ended, which others may have removed: {reason}"
+    );
+    broken_off(kind, &reason)
 }
 
 fn cut_off(kind: Kind) -> RuntimeError {

@@ -12,7 +12,7 @@ use bollard::{API_DEFAULT_VERSION, ClientVersion, Docker};
 use hyper::header::HeaderMap;
 use tokio::time::timeout;
 
-use super::engine::Engine;
+use super::engine::{Engine, Kind};
 use super::faults::{said, unavailable};
 use super::plain;
 use crate::config::{Config, Environment};
@@ -63,6 +63,14 @@ pub(super) struct Connection {
     pub apart: Docker,
     pub address: Address,
     pub engine: Engine,
+}
+
+impl Connection {
+    /// Whether it is hung up on when a command has left input unread, after all that the command
+    /// had to say: a socket of this machine hands out what is in it first. Podman does so.
+    pub fn hangs_up_on_input(&self) -> bool {
+        self.engine.kind == Kind::Podman && matches!(self.address, Address::Socket(_))
+    }
 }
 
 /// Asks the first engine that answers. The error is that of the most telling address: one

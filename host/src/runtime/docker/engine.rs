@@ -42,6 +42,8 @@ struct PodmanHost {
     security: PodmanSecurity,
     /// Those that it may use.
     cgroup_controllers: Option<Vec<String>>,
+    /// `systemd` or `cgroupfs`
+    cgroup_manager: String,
     /// `v1` or `v2`
     cgroup_version: String,
     cpus: u64,
@@ -140,7 +142,9 @@ impl Engine {
             version: PodmanVersion { version },
         } = podman;
         let controllers = host.cgroup_controllers.unwrap_or_default();
-        let has = |name: &str| controllers.iter().any(|controller| controller == name);
+        // Without systemd nobody gives an ordinary user a control group, and that is no error.
+        let has_groups = !host.security.rootless || host.cgroup_manager == "systemd";
+        let has = |name: &str| has_groups && controllers.iter().any(|it| it == name);
         Self {
             kind: Kind::Podman,
             api,
@@ -200,13 +204,14 @@ impl Engine {
         let remedy = if self.cgroups.as_deref() == Some("1") && self.rootless {
             "boot the machine with control groups v2, without which a rootless engine has none"
         } else {
-            "let the engine have the controller (a rootless one has those that systemd delegates: \
-             `Delegate=cpu cpuset io memory pids` for `user@.service`)"
+            "let the engine have the controller (a rootless one has those that systemd delegates, \
+             and in a session of systemd: `Delegate=cpu cpuset io memory pids` for \
+             `user@.service`)"
         };
         unavailable(
             format!(
-                "{limit} asks for a limit that {} here can not enforce: its control groups lack \
-                 the controller",
+                "{limit} asks for a limit that {} here can not enforce: it has no control group \
+                 with the controller",
                 self.version
             ),
             format!("{remedy}, or leave the key out to do without the limit"),
@@ -226,7 +231,7 @@ impl Engine {
             .map(|(key, _)| {
                 format!(
                     "this engine can not enforce `runtime.docker.{key}`, so containers go without \
-                     that limit: its control groups lack the controller"
+                     that limit: it has no control group with the controller"
                 )
             })
             .collect();
@@ -266,12 +271,13 @@ mod tests {
         Engine::docker("1.41".to_owned(), &SystemVersion::default(), info)
     }
 
-    fn podman(number: &str, rootless: bool, controllers: &[&str]) -> Engine {
+    fn podman(number: &str, rootless: bool, manager: &str, controllers: &[&str]) -> Engine {
         let answer = serde_json::json!({
             "host": {
                 "security": {"rootless": rootless},
                 "cgroupControllers": controllers,
                 "cgroupVersion": "v2",
+                "cgroupManager": manager,
                 "cpus": 4,
             },
             "store": {"graphDriverName": "overlay"},
@@ -306,22 +312,24 @@ mod tests {
 
     #[test]
     fn what_podman_is_and_does_it_says_in_its_own_words() {
-        let engine = podman("4.3.1", true, &[]);
+        let engine = podman("4.3.1", true, "cgroupfs", &[]);
         assert_eq!(engine.version, "Podman 4.3.1");
         assert_eq!(engine.cgroups.as_deref(), Some("2"));
         assert_eq!(engine.cpu_millis, Some(4000));
         assert!(engine.rootless && !engine.limits_memory && !engine.limits_cpu);
         assert!(!engine.tells_out_of_memory);
         assert_eq!(engine.user((1000, 100), (1000, 100)), "0:0");
-        let engine = podman("5.4.2+ds1", false, &["cpu", "memory", "pids"]);
+        let engine = podman("5.4.2+ds1", false, "cgroupfs", &["cpu", "memory", "pids"]);
         assert!(!engine.rootless && engine.limits_memory && engine.limits_processes);
         assert!(engine.tells_out_of_memory);
         assert_eq!(engine.shortcomings(), [""; 0]);
+        let alone = podman("5.4.2", true, "cgroupfs", &["memory", "pids"]);
+        assert!(!alone.limits_memory && !alone.limits_processes, "{alone:?}");
     }
 
     #[test]
     fn a_written_limit_is_enforced_or_refused() {
-        let engine = podman("5.0.0", true, &["pids"]);
+        let engine = podman("5.0.0", true, "systemd", &["pids"]);
         assert_eq!(engine.refuse_unenforced(&settings("")), Ok(()));
         assert_eq!(
             engine.refuse_unenforced(&settings("pids_limit = 5")),

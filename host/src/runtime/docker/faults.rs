@@ -29,8 +29,7 @@ pub(super) fn said(error: &Error) -> String {
     }
 }
 
-/// The other end closed the connection without having read all that was sent. Whatever it had
-/// said before was received.
+/// The other end closed the connection without having read all that was sent.
 pub(super) fn is_closed_unread(error: &Error) -> bool {
     matches!(error, Error::IOError { err } if err.kind() == io::ErrorKind::ConnectionReset)
 }

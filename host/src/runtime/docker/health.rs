@@ -5,10 +5,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use bollard::Docker;
 use tokio::time::timeout;
 
-use super::engine::Kind;
+use super::connect::Connection;
 use super::faults::{DOCKER, look_after, unavailable};
 use super::settings::Settings;
 use super::{connect, image};
@@ -20,8 +19,7 @@ const TELLING: Duration = Duration::from_secs(5);
 
 /// An engine that answers, and what it said of images.
 pub(crate) struct Reached {
-    client: Docker,
-    kind: Kind,
+    connection: Connection,
     auto_pull: Setting<bool>,
     told: HashMap<String, Result<()>>,
     /// Whether it was waited for in vain.
@@ -29,12 +27,13 @@ pub(crate) struct Reached {
 }
 
 impl Reached {
-    /// Asks whether an engine answers.
+    /// Asks whether an engine answers that can do what is written.
     pub async fn reach(config: &Config, environment: &Environment) -> Result<Self> {
         let connection = connect::connect(config, environment).await?;
+        let settings = Settings::of_runtime(config, environment);
+        connection.engine.refuse_unenforced(&settings)?;
         Ok(Self {
-            client: connection.client,
-            kind: connection.engine.kind,
+            connection,
             auto_pull: config.runtime.docker.auto_pull.clone(),
             told: HashMap::new(),
             is_silent: false,
@@ -62,17 +61,17 @@ impl Reached {
                     "the engine does not tell of its images: nothing was heard for {} s",
                     TELLING.as_secs()
                 ),
-                look_after(self.kind),
+                look_after(self.connection.engine.kind),
             )
         };
         if self.is_silent {
             return Err(silent());
         }
-        let Ok(looked) = timeout(TELLING, image::look(&self.client, self.kind, image)).await else {
+        let Ok(looked) = timeout(TELLING, image::look(&self.connection, image)).await else {
             self.is_silent = true;
             return Err(silent());
         };
-        let missing = || image::not_pulled(self.kind, image, &self.auto_pull);
+        let missing = || image::not_pulled(self.connection.engine.kind, image, &self.auto_pull);
         looked?.map(drop).ok_or_else(missing)
     }
 }

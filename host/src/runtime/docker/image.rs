@@ -8,14 +8,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bollard::Docker;
+use bollard::errors::Error;
 use bollard::models::CreateImageInfo;
 use bollard::query_parameters::CreateImageOptionsBuilder;
 use futures::StreamExt as _;
 use futures::future::{BoxFuture, FutureExt as _, Shared, WeakShared};
+use serde::Deserialize;
 use tokio::time::timeout;
 
+use super::connect::Connection;
 use super::engine::Kind;
 use super::faults::{is_missing, look_after, said, unavailable};
+use super::plain;
 use crate::config::Setting;
 use crate::model::{Event, EventSink, Progress};
 use crate::runtime::{Result, RuntimeError};
@@ -78,17 +82,18 @@ impl Pulls {
     /// Fetches an image that is not there, if it may be.
     pub async fn fetch(
         &self,
-        client: &Docker,
-        kind: Kind,
+        connection: &Connection,
         image: &str,
         auto_pull: &Setting<bool>,
         listener: Option<&PullListener>,
     ) -> Result<Present> {
+        let kind = connection.engine.kind;
         if !auto_pull.value {
             return Err(not_pulled(kind, image, auto_pull));
         }
+        let client = &connection.client;
         self.shared(client, kind, image, listener).await?;
-        look(client, kind, image)
+        look(connection, image)
             .await?
             .ok_or_else(|| gone(kind, image, "it was pulled, and is gone again"))
     }
@@ -135,21 +140,56 @@ pub(super) fn gone(kind: Kind, image: &str, reason: &str) -> RuntimeError {
 }
 
 /// The image, if it is there.
-pub(super) async fn look(client: &Docker, kind: Kind, image: &str) -> Result<Option<Present>> {
-    match client.inspect_image(image).await {
-        Ok(found) => {
-            let config = found.config.unwrap_or_default();
-            Ok(Some(Present {
-                env: config.env.unwrap_or_default(),
-                has_healthcheck: config.healthcheck.is_some(),
-            }))
-        }
+pub(super) async fn look(connection: &Connection, image: &str) -> Result<Option<Present>> {
+    let kind = connection.engine.kind;
+    let found = match kind {
+        Kind::Docker => of_docker(connection, image).await,
+        Kind::Podman => of_podman(connection, image).await,
+    };
+    match found {
+        Ok(present) => Ok(Some(present)),
         Err(error) if is_missing(&error) => Ok(None),
         Err(error) => Err(unavailable(
             format!("the engine does not tell of its images: {}", said(&error)),
             look_after(kind),
         )),
     }
+}
+
+async fn of_docker(connection: &Connection, image: &str) -> Result<Present, Error> {
+    let found = connection.client.inspect_image(image).await?;
+    let config = found.config.unwrap_or_default();
+    Ok(Present {
+        env: config.env.unwrap_or_default(),
+        has_healthcheck: config.healthcheck.is_some(),
+    })
+}
+
+/// In Docker's words Podman does not tell of checks.
+async fn of_podman(connection: &Connection, image: &str) -> Result<Present, Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Found {
+        config: Option<Variables>,
+        healthcheck: Option<serde::de::IgnoredAny>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Variables {
+        env: Option<Vec<String>>,
+    }
+    let path = format!("{}/images/{image}/json", plain::PODMAN);
+    let asked = plain::get(&connection.address, &path);
+    let found: Found = timeout(SILENCE, asked)
+        .await
+        .unwrap_or(Err(Error::RequestTimeoutError))?;
+    Ok(Present {
+        env: found
+            .config
+            .and_then(|config| config.env)
+            .unwrap_or_default(),
+        has_healthcheck: found.healthcheck.is_some(),
+    })
 }
 
 async fn pull(

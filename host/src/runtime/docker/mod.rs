@@ -201,8 +201,7 @@ impl DockerAdapter {
     /// [`RuntimeError::Image`] when it is not and `runtime.docker.auto_pull` is off, or
     /// when it can not be pulled.
     pub async fn ensure_image(&self) -> Result<()> {
-        let Connection { client, engine, .. } = &self.shared.connection;
-        let looked = image::look(client, engine.kind, &self.image).await?;
+        let looked = image::look(&self.shared.connection, &self.image).await?;
         if looked.is_none() {
             self.fetch(self.listener.clone()).await?;
         }
@@ -218,8 +217,7 @@ impl DockerAdapter {
         } = &*self.shared;
         pulls
             .fetch(
-                &connection.client,
-                connection.engine.kind,
+                connection,
                 &self.image,
                 &settings.auto_pull,
                 listener.as_ref(),
@@ -230,7 +228,7 @@ impl DockerAdapter {
     async fn run_in_container(&self, execution: &Execution<'_>) -> Result<ExecutionOutput> {
         let shared = &*self.shared;
         let settings = &shared.settings;
-        let Connection { client, engine, .. } = &shared.connection;
+        let engine = &shared.connection.engine;
         if execution.max_memory.is_some() && !engine.limits_memory {
             return Err(engine.can_not_enforce("`max_memory_mb` of the call"));
         }
@@ -240,7 +238,7 @@ impl DockerAdapter {
         let looked = tokio::select! {
             biased;
             ending = stop.wait() => return Ok(captures().output(ending, None, started)),
-            looked = image::look(client, engine.kind, &self.image) => looked?,
+            looked = image::look(&shared.connection, &self.image) => looked?,
         };
         // Who listens to the call hears of a pull that it waits for.
         let of_call = || execution.events.clone().map(image::progress_of);

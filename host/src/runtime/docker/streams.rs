@@ -46,15 +46,16 @@ impl Captures {
         }
     }
 
-    /// Reads both streams to their very end.
+    /// Reads both streams to their very end, which is also an engine that `hangs_up` on input
+    /// that it was given and that the command left unread.
     pub async fn read(
         &self,
         mut output: impl Stream<Item = Result<LogOutput, Error>> + Unpin,
+        hangs_up: bool,
     ) -> Result<(), Error> {
         while let Some(piece) = output.next().await {
-            // Podman hangs up on input that the command left unread.
             let piece = match piece {
-                Err(error) if is_closed_unread(&error) => break,
+                Err(error) if hangs_up && is_closed_unread(&error) => break,
                 piece => piece?,
             };
             match piece {
