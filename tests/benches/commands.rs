@@ -48,17 +48,22 @@ async fn main() -> Result<()> {
 /// A folder to work in, and the configuration that names it.
 struct Place {
     folder: tempfile::TempDir,
+    /// Beside the folder: what a host keeps for containers, none of them may be able to change.
+    #[allow(dead_code, reason = "held for its end")]
+    home: tempfile::TempDir,
     environment: Environment,
 }
 
 impl Place {
     fn new() -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("prx-bench-").tempdir()?;
+        let home = tempfile::Builder::new().prefix("prx-home-").tempdir()?;
         let environment = Environment::new(folder.path())
-            .with("HOME", folder.path())
+            .with("HOME", home.path())
             .with("PATH", std::env::var_os("PATH").unwrap_or_default());
         Ok(Self {
             folder,
+            home,
             environment,
         })
     }
